@@ -281,8 +281,11 @@ impl Batcher<'_> {
         }
         if refused.is_empty() && texts.iter().any(|text| text.added) {
             let undeclared = diagnostics.iter().any(Diagnostic::is_undeclared_function);
-            let meddling =
-                additions::meddling(self.worker, &source.compiler, &text, &texts, undeclared)?;
+            let mut meddling = BTreeSet::new();
+            for (_, compiler) in source.compilers() {
+                let own = additions::meddling(self.worker, compiler, &text, &texts, undeclared)?;
+                meddling.extend(own);
+            }
             let reason = |patch| (patch, Apart::OutsideOfFunctions);
             refused.extend(meddling.into_iter().map(reason));
         }

@@ -10,7 +10,7 @@ use patchwright_patches::{Digest, FileChange, Hasher, NewText, Patch};
 use patchwright_text::Edit;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::compiler::{Depth, Diagnostic};
+use crate::compiler::{Compiler, Depth, Diagnostic};
 use crate::edits::{is_blank, trimmed};
 use crate::engine::UndeclaredCall;
 use crate::initializers::changed_initializer;
@@ -196,8 +196,8 @@ impl Planner<'_, '_> {
         patches: &[Patch],
         sink: &mut dyn FnMut(Event),
     ) -> Result<(), EngineError> {
-        let mut untouched: Vec<Option<Analysis>> = Vec::new();
-        untouched.resize_with(plan.sources.len(), || None);
+        // For each source and each of its ways.
+        let mut untouched: BTreeMap<(usize, usize), Option<Analysis>> = BTreeMap::new();
         for planned in &mut plan.patches {
             if !planned.may_define_otherwise() {
                 continue;
@@ -214,20 +214,22 @@ impl Planner<'_, '_> {
                 };
                 let source = &plan.sources[file];
                 let host = self.worker.sandbox.folder().join(&source.relative);
-                let said = Doubts {
-                    worker: &mut *self.worker,
-                    clang: self.clang,
-                    command: &source.command,
-                    host: &host,
-                    source: &source.unit.source,
-                    functions: &source.unit.functions,
-                    clones: &[],
+                for (way, (command, _)) in source.compilers().enumerate() {
+                    let said = Doubts {
+                        worker: &mut *self.worker,
+                        clang: self.clang,
+                        command,
+                        host: &host,
+                        source: &source.unit.source,
+                        functions: &source.unit.functions,
+                        clones: &[],
+                    }
+                    .of_file(text.to_vec(), untouched.entry((file, way)).or_default())?;
+                    planned.suspicion.add(&said.unwrap_or(Suspicion {
+                        doubt: None,
+                        is_unknown: true,
+                    }));
                 }
-                .of_file(text.to_vec(), &mut untouched[file])?;
-                planned.suspicion.add(&said.unwrap_or(Suspicion {
-                    doubt: None,
-                    is_unknown: true,
-                }));
             }
         }
         Ok(())
@@ -259,7 +261,11 @@ impl Planner<'_, '_> {
                     users.push(planned.patch);
                 }
             }
-            let said = self.isolation(source, &clones).check()?;
+            let mut said: Vec<Compiles> = Vec::new();
+            for (_, compiler) in source.compilers() {
+                let own = self.isolation(source, compiler, &clones).check()?;
+                in_each_way(&mut said, own);
+            }
             found.extend(users.into_iter().zip(said));
         }
         Ok(found)
@@ -388,7 +394,7 @@ impl Planner<'_, '_> {
                 if clones.is_empty() {
                     continue;
                 }
-                let rejected = self.isolation(source, &clones).reject()?;
+                let rejected = self.isolation(source, &source.compiler, &clones).reject()?;
                 for (number, rejected) in users.into_iter().zip(rejected) {
                     if let Some((line, message)) = rejected {
                         fates[number] = Some(Fate::DoesNotCompile {
@@ -438,15 +444,30 @@ impl Planner<'_, '_> {
     fn isolation<'i>(
         &'i mut self,
         source: &'i SourceFile,
+        compiler: &'i Compiler,
         clones: &'i [FunctionClone],
     ) -> Isolation<'i> {
         Isolation {
             worker: self.worker,
-            compiler: &source.compiler,
+            compiler,
             source: &source.unit.source,
             functions: &source.unit.functions,
             clones,
             compilations: &mut self.stats.compilations,
+        }
+    }
+}
+
+/// Takes in what one more compiler says of the same texts: one compiles if it does so in each way.
+fn in_each_way(verdicts: &mut Vec<Compiles>, said: Vec<Compiles>) {
+    if verdicts.is_empty() {
+        *verdicts = said;
+        return;
+    }
+    for (known, said) in verdicts.iter_mut().zip(said) {
+        let is_worse = *known == Compiles::Yes || matches!(said, Compiles::No { .. });
+        if is_worse && !matches!(known, Compiles::No { .. }) {
+            *known = said;
         }
     }
 }
@@ -478,17 +499,7 @@ impl SaidOfClones {
                 compilations: &mut compilations,
             }
             .check()?;
-            if verdicts.is_empty() {
-                verdicts = said;
-                continue;
-            }
-            // It compiles if it does so in each way.
-            for (known, said) in verdicts.iter_mut().zip(said) {
-                let is_worse = *known == Compiles::Yes || matches!(said, Compiles::No { .. });
-                if is_worse && !matches!(known, Compiles::No { .. }) {
-                    *known = said;
-                }
-            }
+            in_each_way(&mut verdicts, said);
         }
         let compile = (0..clones.len()).filter(|clone| verdicts[*clone] == Compiles::Yes);
         let compile: Vec<usize> = compile.collect();

@@ -156,8 +156,16 @@ impl Planner<'_, '_> {
             .collect();
         let mut differing = Vec::new();
         for source in affected {
+            // A warning may be about a comment, or about a macro that is not used. Whole files are compiled later, but only those that
+            // the patch changes, and only if it is found to change them.
+            let ways = &untouched.sources[&source];
+            let is_strict = ways.iter().any(|way| way.compiler.warnings_are_errors());
+            if is_strict && !bases.contains_key(source.as_path()) {
+                return Ok(None);
+            }
             match self.changed_text(&untouched.sources[&source], &texts)? {
                 None => return Ok(None),
+                Some(None) if is_strict => return Ok(None),
                 Some(None) => {}
                 Some(Some(texts)) => differing.push((source, texts)),
             }
@@ -201,10 +209,6 @@ impl Planner<'_, '_> {
         let mut found: Option<(&Expanded, Expanded)> = None;
         let mut same = 0;
         for way in ways {
-            // A warning may be about a comment, or about a macro that is not used.
-            if way.compiler.warnings_are_errors() {
-                return Ok(None);
-            }
             let after = way.compiler.expand(self.worker, texts)?;
             let Some((before, after)) = way.expanded.as_ref().zip(after) else {
                 return Ok(None);

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use patchwright_csource::{Function, lex};
 use patchwright_text::Span;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::preprocessed::Preprocessed;
 use crate::scan::skip_directives;
@@ -471,6 +471,8 @@ pub struct KnownNames {
     meant: FxHashSet<String>,
     /// What the preprocessor makes of the headers: the project's, and the system's.
     of_headers: (String, String),
+    /// What macros put words together of: a name that has both parts of a pair could be meant where it is not mentioned.
+    pasted: Vec<(String, String)>,
 }
 
 impl KnownNames {
@@ -485,12 +487,27 @@ impl KnownNames {
         let mut headers = words(read.project.as_bytes());
         let mut meant = headers.clone();
         headers.extend(lex::words(read.system.as_bytes()));
-        let macros = read.system.lines().filter(|line| line.starts_with('#'));
-        meant.extend(macros.flat_map(macro_words));
+        let macros = || read.system.lines().filter(|line| line.starts_with('#'));
+        meant.extend(macros().flat_map(macro_words));
+        // A macro that nobody mentions but its own definition puts nothing together: the compiler's own have names of one letter in them.
+        let mut mentions: FxHashMap<String, usize> = FxHashMap::default();
+        for word in lex::words(read.project.as_bytes()) {
+            *mentions.entry(word).or_default() += 1;
+        }
+        let is_used = |line: &&str| {
+            let name = lex::words(line.as_bytes()).into_iter().nth(1);
+            name.is_some_and(|name| {
+                own.contains(&name) || mentions.get(&name).is_some_and(|count| *count > 1)
+            })
+        };
+        let of_headers = read.project.lines().chain(macros()).filter(is_used);
+        let of_source = read.own.values().map(String::as_str);
+        let pasted = of_source.chain(of_headers).flat_map(pasted).collect();
         Self {
             own,
             headers,
             meant,
+            pasted,
             of_headers: (read.project, read.system),
         }
     }
@@ -513,14 +530,17 @@ impl KnownNames {
         offset: u32,
     ) -> bool {
         let is_new = |name: &String| !self.headers.contains(name) && !self.own.contains(name);
-        brought
-            .defined
+        let is_pasted = |name: &String| {
+            let mut pairs = self.pasted.iter();
+            pairs.any(|(left, right)| name.contains(left.as_str()) && name.contains(right.as_str()))
+        };
+        brought.defined.iter().all(|name| {
+            is_new(name)
+                || replaced.contains(name) && !self.meant.contains(name) && !is_pasted(name)
+        }) && brought
+            .declared
             .iter()
-            .all(|name| is_new(name) || replaced.contains(name) && !self.meant.contains(name))
-            && brought
-                .declared
-                .iter()
-                .all(|name| is_new(name) || is_announced(name, source, functions, offset))
+            .all(|name| is_new(name) || is_announced(name, source, functions, offset))
     }
 }
 
@@ -536,6 +556,41 @@ fn macro_words(line: &str) -> Vec<String> {
         words.retain(|word| !parameters.contains(word));
     }
     words
+}
+
+/// What the definition of a macro puts words together of: for each `##` the word on its left and on its right, empty for a parameter
+/// or where there is none.
+fn pasted(line: &str) -> Vec<(String, String)> {
+    let words = lex::words(line.as_bytes());
+    let has_parameters = line
+        .find('(')
+        .is_some_and(|at| !line["#define ".len().min(at)..at].contains(' '));
+    let list = line
+        .split_once('(')
+        .and_then(|(_, rest)| rest.split_once(')'));
+    let parameters = list
+        .filter(|_| has_parameters)
+        .map(|(list, _)| lex::words(list.as_bytes()));
+    let is_parameter = |word: &str| {
+        let mut parameters = parameters.iter().flatten();
+        word == "__VA_ARGS__" || parameters.any(|parameter| parameter == word)
+    };
+    let fixed = |word: Option<&String>| {
+        let word = word.filter(|word| !is_parameter(word));
+        word.cloned().unwrap_or_default()
+    };
+    if words.first().is_none_or(|word| word != "define") {
+        return Vec::new();
+    }
+    let parts: Vec<&str> = line.split("##").collect();
+    let pairs = parts.windows(2).map(|pair| {
+        let (left, right) = (
+            lex::words(pair[0].as_bytes()),
+            lex::words(pair[1].as_bytes()),
+        );
+        (fixed(left.last()), fixed(right.first()))
+    });
+    pairs.collect()
 }
 
 /// Whether a function of the file may be declared at `offset`: nothing calls it between there and where it is declared
@@ -675,6 +730,24 @@ mod tests {
             at("3"),
             Some(Span::new(mixed.len() as u32 - 10, mixed.len() as u32))
         );
+    }
+
+    #[test]
+    fn words_that_a_macro_puts_together_are_known_by_their_parts() {
+        for (line, pairs) in [
+            ("#define GET(x) x##_VALUE", vec![("", "_VALUE")]),
+            (
+                "#define ON(a, b) (on_ ## a ## _ ## b)",
+                vec![("on_", ""), ("", "_"), ("_", "")],
+            ),
+            ("#define BOTH(a, b) a ## b", vec![("", "")]),
+            ("#define x (y)", vec![]),
+            ("int a = \"##\";", vec![]),
+        ] {
+            let found = pasted(line);
+            let found: Vec<(&str, &str)> = found.iter().map(|(a, b)| (&a[..], &b[..])).collect();
+            assert_eq!(found, pairs, "{line}");
+        }
     }
 
     #[test]

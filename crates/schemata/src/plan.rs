@@ -202,22 +202,25 @@ impl Planner<'_, '_> {
         source: &mut SourceFile,
         all: &mut Brought,
     ) -> Result<Result<(), Apart>, EngineError> {
-        let names = match &mut source.names {
-            Some(names) => names,
-            none => {
-                let text = &source.unit.source;
-                let with_headers = source.compiler.preprocess(self.worker, text)?;
-                let Some(with_headers) = with_headers else {
+        if source.names.is_none() {
+            let text = &source.unit.source;
+            let mut names = Vec::new();
+            for (_, compiler) in source.compilers() {
+                let Some(with_headers) = compiler.preprocess(self.worker, text)? else {
                     return Ok(Err(Apart::OutsideOfFunctions));
                 };
-                none.insert(KnownNames::new(text, &with_headers))
+                names.push(KnownNames::new(text, &with_headers));
             }
-        };
+            source.names = Some(names);
+        }
+        let names = source.names.as_deref().unwrap_or_default();
         let unit = &source.unit;
         for addition in &edits.additions {
             let brought = outside::brought(&addition.text).filter(|brought| {
                 let (text, functions) = (&unit.source, &unit.functions);
-                names.allow(brought, &edits.replaced, text, functions, addition.offset)
+                names.iter().all(|names| {
+                    names.allow(brought, &edits.replaced, text, functions, addition.offset)
+                })
             });
             let Some(mut brought) = brought else {
                 return Ok(Err(match outside::is_special(&addition.text) {
@@ -244,8 +247,14 @@ impl Planner<'_, '_> {
         let (Some(names), Some(text)) = (&source.names, change.text()) else {
             return Ok(true);
         };
-        let text = source.compiler.preprocess(self.worker, &text.to_vec())?;
-        Ok(text.is_none_or(|text| !names.have_same_headers(&text)))
+        let text = text.to_vec();
+        for ((_, compiler), names) in source.compilers().zip(names) {
+            let text = compiler.preprocess(self.worker, &text)?;
+            if text.is_none_or(|text| !names.have_same_headers(&text)) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Whether some object file or program of the built copy mentions one of these names: there it would be found, or

@@ -37,8 +37,8 @@ pub struct SourceFile {
     /// What the compiler makes of a floating calculation depends on what stands round it: products and sums become one operation, or
     /// intermediate values have more digits.
     pub rounds_by_surroundings: bool,
-    /// The names of the unit, once they are needed.
-    pub names: Option<KnownNames>,
+    /// The names in each way, in the order of [`SourceFile::compilers`], once they are needed.
+    pub names: Option<Vec<KnownNames>>,
     /// The stretches that the compiler leaves out, once they are needed.
     pub left_out: Option<Vec<Span>>,
 }
@@ -207,8 +207,7 @@ impl PlannedFile {
         let is_known = |own: &FunctionEdits| {
             source.in_ways(own.function).len() == source.others.units.len() + 1
         };
-        let is_simple = self.additions.is_empty() && self.functions.iter().all(is_known);
-        if !source.others.are_none() && !is_simple {
+        if !self.functions.iter().all(is_known) {
             return Err(Apart::CompiledTwice);
         }
         for own in &self.functions {

@@ -24,11 +24,17 @@ typedef int number;
 #define SCALE 10
 #endif
 
+#define LIMIT 50
+#define PICK(what) what##_BONUS
+#define SMALL_BONUS 0
+
+static const int steps[3] = {1, 2, 3};
+
 static number scaled(number n)
 {
-    number r = n * SCALE;
-    if (r > 50)
-        r = r + 1;
+    number r = n * SCALE + PICK(SMALL);
+    if (r > LIMIT)
+        r = r + steps[0];
 #ifdef WIDE
     r = r - 2;
 #endif
@@ -81,9 +87,9 @@ fn plain(folder: &Path, text: &str) -> Option<Vec<bool>> {
 #[test]
 fn patches_of_a_source_that_is_compiled_in_two_ways_are_woven_for_both() {
     let changes = [
-        ("r > 50", "r > 5"),
-        ("r > 50", "r > 60"),
-        ("r + 1", "r + 2"),
+        ("r > LIMIT", "r > 5"),
+        ("r > LIMIT", "r > 60"),
+        ("r + steps[0]", "r + 2"),
         ("n * SCALE", "n * SCALE + 1"),
         ("n + 1", "n + 1 + (SCALE > 10)"),
         ("n + 1", "n + 1 + (sizeof n > 4 ? 0 : 1)"),
@@ -91,11 +97,27 @@ fn patches_of_a_source_that_is_compiled_in_two_ways_are_woven_for_both() {
         ("n = both(scaled(n))", "n = scaled(both(n))"),
         ("n + 1", "n + undeclared_name"),
         ("n + 1", "(n & 7L) == n + 100 ? 0 : n + 1"),
-        ("if (r > 50)", "if (r > 29)"),
+        ("if (r > LIMIT)", "if (r > 29)"),
         ("    return r;", "    r += SCALE == 10;\n    return r;"),
         ("n + 3", "n + 4"),
-        ("number r = n * SCALE;", "number r = SCALE; r = r * n;"),
-        ("r = r + 1;", "{ int k = 0; for (; k < 1; k++) r++; }"),
+        (
+            "number r = n * SCALE + PICK(SMALL);",
+            "number r = SCALE; r = r * n;",
+        ),
+        (
+            "r = r + steps[0];",
+            "{ int k = 0; for (; k < 1; k++) r++; }",
+        ),
+        // Between functions: for both programs at once, or for one of them.
+        ("{1, 2, 3}", "{2, 2, 3}"),
+        ("{1, 2, 3}", "{1, 3, 3}"),
+        ("LIMIT 50", "LIMIT 80"),
+        (
+            "static number both(number n)\n{",
+            "static int more(int k) { return sizeof(number) > 4 ? k : 0; }\n\nstatic number both(number n)\n{\n    n += more(1);",
+        ),
+        // What a macro puts together is not seen by its name.
+        ("SMALL_BONUS 0", "SMALL_BONUS 4"),
     ];
     let folder = tempfile::tempdir().unwrap();
     let script = SCRIPT.replace(
@@ -142,14 +164,18 @@ fn patches_of_a_source_that_is_compiled_in_two_ways_are_woven_for_both() {
                 "does not compile"
             }
             Fate::Apart(reason) => {
-                assert_eq!(*reason, Apart::CompiledTwice, "{:?}", changes[patch]);
+                let expected = match changes[patch].0 {
+                    "SMALL_BONUS 0" => Apart::OutsideOfFunctions,
+                    _ => Apart::CompiledTwice,
+                };
+                assert_eq!(*reason, expected, "{:?}", changes[patch]);
                 "apart"
             }
         };
         *fates.entry(word).or_default() += 1;
     }
     // One way has no such function.
-    let expected = [("apart", 1), ("does not compile", 1), ("woven", 13)];
+    let expected = [("apart", 2), ("does not compile", 1), ("woven", 17)];
     assert_eq!(fates, BTreeMap::from(expected));
     assert_eq!(found.open, []);
 }
