@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use patchwright_csource::{Clang, Function, StmtKind, TranslationUnit};
+use patchwright_csource::{Clang, StmtKind, TranslationUnit};
 use patchwright_exec::Worker;
 use patchwright_probe_image::{PatchTable, TableAlternative, TablePlace};
 use patchwright_text::{LineMap, Span};
@@ -13,7 +13,8 @@ use patchwright_weave::{
 };
 
 use crate::additions::{self, OwnText};
-use crate::capture::{self, Uncaptured};
+use crate::capture::Uncaptured;
+use crate::captures::{CapturedPlace, Captures, function_at};
 use crate::compiler::{Depth, Diagnostic};
 use crate::placing::{self, BatchPlace, Width};
 use crate::plan::Plan;
@@ -292,13 +293,11 @@ impl Batcher<'_> {
         if !refused.is_empty() {
             return Ok(Err(Refused::Patches(refused)));
         }
-        // What is tried and undone would have to be so in each way.
-        let read = if self.dedup && source.others.are_none() {
-            self.read_woven(source, &text)?
-        } else {
-            None
+        let read = match self.dedup {
+            true => self.read_woven(source, &text)?,
+            false => Vec::new(),
         };
-        if let Some(unit) = &read {
+        for unit in &read {
             let escaped = escaping_declarations(unit, &own, places, &plain.alternatives);
             if !escaped.is_empty() {
                 return Ok(Err(Refused::Patches(escaped)));
@@ -310,20 +309,15 @@ impl Batcher<'_> {
         let excluded = in_functions
             .map(|function| source.unit.functions[function].name.as_str())
             .collect();
-        let pure = capture::pure_functions(read.as_ref().unwrap_or(&source.unit), &excluded);
+        let captures = Captures::new(source, &read, undefined, &excluded);
         for (number, place) in own.iter().enumerate() {
             let Some(function) = places[*place].function else {
                 continue;
             };
-            let function = &source.unit.functions[function];
-            let has_register = scan::has_register(&base, function.body_span);
-            self.capture(
-                &places[*place],
-                (source, function, read.as_ref(), &pure, undefined),
-                has_register,
-                (&suffix, &plain.alternatives[number]),
-                &mut woven[number],
-            );
+            let spans = &plain.alternatives[number];
+            if let Some(found) = captures.of_place(&places[*place], function, &suffix, spans) {
+                self.keep(found, &mut woven[number]);
+            }
         }
         let text = loop {
             let finished = match weave_places(&base, &suffix, &woven, unobserved) {
@@ -361,59 +355,11 @@ impl Batcher<'_> {
         }))
     }
 
-    /// Makes the texts for evaluations of a place, as far as that can be done.
-    fn capture(
-        &mut self,
-        known: &BatchPlace,
-        (source, function, read, pure, undefined): (
-            &SourceFile,
-            &Function,
-            Option<&TranslationUnit>,
-            &BTreeSet<String>,
-            &BTreeSet<u32>,
-        ),
-        has_register: bool,
-        (suffix, spans): (&str, &[Span]),
-        target: &mut WovenPlace,
-    ) {
-        if source.compiler.traps_undefined_behaviour() {
-            for _ in &known.alternatives {
-                let _: Option<Vec<u8>> = self.note(Err(Uncaptured::Sanitized));
-            }
-            return;
-        }
-        let Some(unit) = read else { return };
-        let labels = &function.labels;
-        let result = capture::result_type(&source.unit, function.return_type);
-        let original = capture::Text {
-            unit: &source.unit,
-            function,
-            span: known.run.span,
-            kind: known.run.kind,
-            pure,
-            has_register,
-        };
-        target.captured = self.note(capture::captured(&original, suffix, labels));
-        let alternatives = target.alternatives.iter_mut().zip(spans);
-        for ((alternative, &span), known_alternative) in alternatives.zip(&known.alternatives) {
-            let mut patches = known_alternative.patches.iter();
-            let is_undefined = |patch: &u32| undefined.contains(patch);
-            let captured = match function_at(unit, span) {
-                _ if patches.any(is_undefined) => Err(Uncaptured::Undefined),
-                Some(function) => {
-                    let kind = known.run.kind;
-                    let text = capture::Text {
-                        unit,
-                        function,
-                        span,
-                        kind,
-                        pure,
-                        has_register: scan::has_register(&unit.source, function.body_span),
-                    };
-                    capture::captured(&text, suffix, labels)
-                }
-                None => Err(Uncaptured::Unread),
-            };
+    /// Puts the texts for evaluations of a place where it is woven, as far as there are some.
+    fn keep(&mut self, found: CapturedPlace, target: &mut WovenPlace) {
+        target.captured = self.note(found.original);
+        let alternatives = target.alternatives.iter_mut().zip(found.alternatives);
+        for (alternative, captured) in alternatives {
             if let Err(reason) = &captured {
                 let text = String::from_utf8_lossy(&alternative.text);
                 tracing::debug!("cannot be tried, for it {}: {text}", reason.reason());
@@ -425,7 +371,7 @@ impl Batcher<'_> {
         let mut captured = target.captured.iter().chain(captured);
         let returns =
             target.kind == PlaceKind::Statements && captured.any(|text| contains(text, b"__pw_r="));
-        if let (true, Ok(Some(result))) = (returns, result) {
+        if let (true, Some(result)) = (returns, found.result) {
             target.result = Some(result.to_owned());
         }
     }
@@ -499,29 +445,29 @@ impl Batcher<'_> {
         }
     }
 
-    /// The syntax tree of a woven file; `None` when clang does not accept what the project's compiler does.
+    /// A woven file as each way has it; none when clang does not accept what the project's compiler does.
     fn read_woven(
         &mut self,
         source: &SourceFile,
         text: &[u8],
-    ) -> Result<Option<TranslationUnit>, EngineError> {
+    ) -> Result<Vec<TranslationUnit>, EngineError> {
         let path = self.worker.sandbox.folder().join(&source.relative);
-        let exchanged = patchwright_exec::files::Exchanged::put(&path, text)?;
-        let parsed = patchwright_csource::parse(
-            self.clang,
-            &mut self.worker.runner,
-            &source.command,
-            text.to_vec(),
-        );
-        exchanged.put_back()?;
-        match parsed {
-            Ok(unit) => Ok(Some(unit)),
-            Err(patchwright_csource::ParseError::Run(error)) => Err(error.into()),
-            Err(error) => {
-                tracing::info!("{}: {error}", source.relative.display());
-                Ok(None)
+        let mut units = Vec::new();
+        for (command, _) in source.compilers() {
+            let exchanged = patchwright_exec::files::Exchanged::put(&path, text)?;
+            let runner = &mut self.worker.runner;
+            let parsed = patchwright_csource::parse(self.clang, runner, command, text.to_vec());
+            exchanged.put_back()?;
+            match parsed {
+                Ok(unit) => units.push(unit),
+                Err(patchwright_csource::ParseError::Run(error)) => return Err(error.into()),
+                Err(error) => {
+                    tracing::info!("{}: {error}", source.relative.display());
+                    return Ok(Vec::new());
+                }
             }
         }
+        Ok(units)
     }
 }
 
@@ -682,12 +628,6 @@ fn without_line_directives(text: &[u8]) -> Vec<u8> {
         start = end + 1;
     }
     text
-}
-
-fn function_at(unit: &TranslationUnit, span: Span) -> Option<&Function> {
-    unit.functions
-        .iter()
-        .find(|function| function.body_span.contains_span(span))
 }
 
 /// Patches whose alternatives declare something that was not expected to be a declaration, so that its scope would end

@@ -37,6 +37,7 @@ pub enum Uncaptured {
     Unread,
     Construct,
     Undefined,
+    Ways,
 }
 
 impl Uncaptured {
@@ -58,6 +59,7 @@ impl Uncaptured {
             Self::Unread => "its syntax tree could not be read",
             Self::Construct => "uses a construct that is not modelled",
             Self::Undefined => "may use a variable, or end a function, without a value",
+            Self::Ways => "means something else where the source is compiled in another way",
         }
     }
 }

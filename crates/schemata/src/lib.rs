@@ -21,6 +21,7 @@
 mod additions;
 mod batch;
 mod capture;
+mod captures;
 mod compiler;
 mod compiles;
 mod edits;
