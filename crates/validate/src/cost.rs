@@ -5,8 +5,10 @@
 //! about time only.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::time::Duration;
 
+use patchwright_exec::CompileCommand;
 use patchwright_patches::FileChange;
 
 use crate::set::PatchSet;
@@ -30,6 +32,8 @@ pub(crate) struct Cost {
     pub changed: usize,
     /// The patches.
     pub patches: usize,
+    /// So often each patch is compiled by itself besides, to see what warnings keep it from compiling.
+    pub strict: usize,
 }
 
 impl Cost {
@@ -47,10 +51,34 @@ impl Cost {
             + self.tests
             + EACH * 6;
         // What is plausible is confirmed, some of it together.
-        let woven = EACH + self.tests / 4 + plain / 4;
+        let woven = EACH + self.tests / 4 + plain / 4 + compile * count(self.strict);
         let patches = count(self.patches);
         fixed.saturating_add(woven.saturating_mul(patches)) < plain.saturating_mul(patches)
     }
+}
+
+/// How often a source that these entries of a set change is compiled with warnings as errors, that for which it is most often.
+pub(crate) fn strict_ways(
+    commands: &[CompileCommand],
+    set: &PatchSet,
+    entries: impl Iterator<Item = usize>,
+) -> usize {
+    let patches = entries.filter_map(|entry| set.entries[entry].patch());
+    let changes = patches.flat_map(|patch| &patch.changes);
+    let changed: BTreeSet<&Path> = changes.map(|change| change.path().as_path()).collect();
+    let is_strict = |command: &&CompileCommand| {
+        command
+            .arguments
+            .iter()
+            .any(|argument| argument == "-Werror")
+    };
+    let ways = changed.into_iter().map(|path| {
+        let own = commands
+            .iter()
+            .filter(|command| command.file.ends_with(path));
+        own.filter(is_strict).count()
+    });
+    ways.max().unwrap_or(0)
 }
 
 /// How many sources these entries of a set change.
@@ -76,6 +104,7 @@ mod tests {
             sources,
             changed: 1,
             patches,
+            strict: 0,
         }
     }
 
@@ -88,5 +117,12 @@ mod tests {
         // The price of a large source is paid back by few patches, that of a small one by some more.
         assert!(!cost(60, 20, 1, 8).is_less_woven());
         assert!(cost(1500, 100, 1, 12).is_less_woven());
+        // Where each is compiled by itself anyhow, only the tests are saved.
+        let strict = |tests| Cost {
+            strict: 1,
+            ..cost(1500, tests, 1, 20)
+        };
+        assert!(!strict(100).is_less_woven());
+        assert!(strict(20_000).is_less_woven());
     }
 }

@@ -53,8 +53,8 @@ pub enum Asking<'a> {
     Twice,
     /// What its tests do, once.
     Once,
-    /// Whether it builds. What its tests do is asked, twice, if this says so when it is told the number of its sources.
-    Build(&'a dyn Fn(usize) -> bool),
+    /// Whether it builds. What its tests do is asked, twice, if this says so when it is told how its sources are compiled.
+    Build(&'a dyn Fn(&[CompileCommand]) -> bool),
     /// Nothing.
     Nothing,
 }
@@ -169,7 +169,7 @@ pub fn prepare<'a>(
     let mut snapshot = Snapshot::take(&worker.sandbox)?;
     let is_supposed = match asking {
         Asking::Twice | Asking::Once => false,
-        Asking::Build(asks) => !asks(commands.as_ref().map_or(1, Vec::len)),
+        Asking::Build(asks) => !asks(commands.as_deref().unwrap_or_default()),
         Asking::Nothing => true,
     };
     let untouched = match known {

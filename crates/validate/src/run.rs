@@ -6,13 +6,13 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use patchwright_exec::{BaselineTest, Pool, Project, Snapshot, Worker};
+use patchwright_exec::{BaselineTest, CompileCommand, Pool, Project, Snapshot, Worker};
 use patchwright_patches::{FileChange, Patch};
 use patchwright_schemata::Behaviour;
 
 use crate::audit::{self, Audit};
 use crate::board::Board;
-use crate::cost::{Cost, changed_sources};
+use crate::cost::{Cost, changed_sources, strict_ways};
 use crate::error::ValidateError;
 use crate::journal::Journal;
 use crate::outcome::{Tests, Validation};
@@ -161,13 +161,14 @@ impl First<'_> {
         let changed = changed_files(set, &is_open);
         let patches = open.iter().filter_map(|entry| set.entries[*entry].patch());
         // Woven, many patches share their builds; that can only pay if there are more than a few.
-        let asks = |sources| {
+        let asks = |commands: &[CompileCommand]| {
             let cost = Cost {
                 build: self.phases.processor(BUILDING),
                 tests: Duration::ZERO,
-                sources,
+                sources: commands.len(),
                 changed: changed.sources.len(),
                 patches: open.len(),
+                strict: strict_ways(commands, set, open.iter().copied()),
             };
             options.schemata && open.len() > FEW && cost.is_less_woven()
         };
@@ -294,6 +295,9 @@ fn run_tasks(
         sources: prepared.commands.as_ref().map_or(1, Vec::len),
         changed: changed_sources(set, open().map(|task| task.entry)),
         patches: open().count(),
+        strict: prepared.commands.as_ref().map_or(0, |commands| {
+            strict_ways(commands, set, open().map(|task| task.entry))
+        }),
     };
     let few = few || prepared.is_supposed;
     let is_woven = options.schemata && !few && (!options.by_cost || cost.is_less_woven());
@@ -427,9 +431,10 @@ impl Run<'_> {
         let (plain, workers) = (&self.plain, &mut self.workers);
         let (options, leaves) = (board.options, prepared.untouched.leaves);
         let known = (prepared.is_built, self.set.distinct().count() > FEW);
-        // What a test does may depend on all those before it; and if the run stops, it is after the first patches.
-        if options.confirm == Confirm::Together && !leaves && options.stop_after.is_none() {
+        // If the run stops, it is after the first patches.
+        if options.confirm == Confirm::Together && options.stop_after.is_none() {
             let together = Together {
+                leaves,
                 plain,
                 set,
                 promising,

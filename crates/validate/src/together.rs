@@ -19,6 +19,8 @@ use crate::verdict::PatchVerdict;
 
 /// What is needed to confirm patches together.
 pub struct Together<'a> {
+    /// What a test does may depend on all those before it, so that all are run.
+    pub leaves: bool,
     /// Builds and tests.
     pub plain: &'a Plain<'a>,
     /// The patches.
@@ -64,9 +66,8 @@ impl Together<'_> {
         order: &[usize],
     ) -> Result<(), ValidateError> {
         let order = || order.to_vec();
-        let checked = self
-            .plain
-            .check(worker, &group.patch, Some(&group.promise), order)?;
+        let relied_on = Some(&group.promise).filter(|_| !self.leaves);
+        let checked = self.plain.check(worker, &group.patch, relied_on, order)?;
         self.board.count_together(&checked);
         if checked.verdict != PatchVerdict::Plausible {
             let ids = group
