@@ -26,6 +26,8 @@ pub(crate) struct Cost {
     pub build: Duration,
     /// Running all its tests once.
     pub tests: Duration,
+    /// How many tests these are.
+    pub count: usize,
     /// The sources of the program.
     pub sources: usize,
     /// Those that patches change.
@@ -50,8 +52,11 @@ impl Cost {
             + rebuild
             + self.tests
             + EACH * 6;
+        // Of many tests most patches are reached by few, and share an execution with others; a single test that does everything is
+        // executed for nearly each.
+        let tests = self.tests / 4 + self.tests * 3 / 4 / count(self.count.max(1));
         // What is plausible is confirmed, some of it together.
-        let woven = EACH + self.tests / 4 + plain / 4 + compile * count(self.strict);
+        let woven = EACH + tests + plain / 4 + compile * count(self.strict);
         let patches = count(self.patches);
         fixed.saturating_add(woven.saturating_mul(patches)) < plain.saturating_mul(patches)
     }
@@ -101,6 +106,7 @@ mod tests {
         Cost {
             build: Duration::from_millis(build),
             tests: Duration::from_millis(tests),
+            count: 20,
             sources,
             changed: 1,
             patches,
@@ -117,10 +123,17 @@ mod tests {
         // The price of a large source is paid back by few patches, that of a small one by some more.
         assert!(!cost(60, 20, 1, 8).is_less_woven());
         assert!(cost(1500, 100, 1, 12).is_less_woven());
+        // Of one test that takes longer than a build, hardly an execution is saved.
+        let long = |count| Cost {
+            count,
+            ..cost(1500, 10_000, 1, 100)
+        };
+        assert!(!long(1).is_less_woven());
+        assert!(long(20).is_less_woven());
         // Where each is compiled by itself anyhow, only the tests are saved.
         let strict = |tests| Cost {
             strict: 1,
-            ..cost(1500, tests, 1, 20)
+            ..cost(1500, tests, 1, 40)
         };
         assert!(!strict(100).is_less_woven());
         assert!(strict(20_000).is_less_woven());

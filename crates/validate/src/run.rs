@@ -165,6 +165,7 @@ impl First<'_> {
             let cost = Cost {
                 build: self.phases.processor(BUILDING),
                 tests: Duration::ZERO,
+                count: 0,
                 sources: commands.len(),
                 changed: changed.sources.len(),
                 patches: open.len(),
@@ -292,6 +293,7 @@ fn run_tasks(
     let cost = Cost {
         build: phases.processor(BUILDING),
         tests: phases.processor(TESTING) / if prepared.untouched.once { 1 } else { 2 },
+        count: baseline.tests.len(),
         sources: prepared.commands.as_ref().map_or(1, Vec::len),
         changed: changed_sources(set, open().map(|task| task.entry)),
         patches: open().count(),
