@@ -142,6 +142,14 @@ pub fn directives(text: &[u8]) -> Vec<&[u8]> {
     pieces(text).filter_map(|(_, name)| name).collect()
 }
 
+/// The directives of a text that are no conditions, whole: what they define holds behind the text, too.
+pub fn lasting_directives(text: &[u8]) -> Vec<&[u8]> {
+    let is_condition =
+        |name: &[u8]| name.starts_with(b"if") || name.starts_with(b"el") || name == b"endif";
+    let lasting = pieces(text).filter(|(_, name)| name.is_some_and(|name| !is_condition(name)));
+    lasting.map(|(piece, _)| text[piece].trim_ascii()).collect()
+}
+
 fn with_branches(text: &[u8], first: bool) -> Vec<u8> {
     let mut kept = Vec::with_capacity(text.len());
     // Whether each open condition's branch is kept.

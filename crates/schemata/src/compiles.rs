@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use patchwright_csource::Clang;
+use patchwright_csource::{Clang, lex};
 use patchwright_definite::Analysis;
 use patchwright_exec::Worker;
 use patchwright_patches::{Digest, FileChange, Hasher, NewText, Patch};
@@ -49,6 +49,14 @@ impl Planner<'_, '_> {
                             function.body_span,
                             &edits.edits,
                         );
+                        let original = function.body_span.slice(&source.unit.source);
+                        // Behind the original, and before all others, they would be defined twice.
+                        if lex::lasting_directives(original.unwrap_or_default())
+                            != lex::lasting_directives(&body)
+                        {
+                            fates[planned.patch].get_or_insert(Fate::Apart(Apart::NotIsolated));
+                            continue;
+                        }
                         let line = i64::from(source.lines.line(function.body_span.start))
                             + own.lines_before(function.body_span.start);
                         let next = clones.len();
@@ -566,6 +574,10 @@ fn whole_item(source: &SourceFile, edits: &[Edit]) -> Option<FunctionClone> {
         return FunctionClone::stray(first.text.clone(), at, line(at)).filter(|_| edits.len() == 1);
     }
     let span = outside::definition_at(base, functions, first.span)?;
+    // Behind the original the names of its macros would still be macros.
+    if !lex::lasting_directives(span.slice(base)?).is_empty() {
+        return None;
+    }
     if !edits.iter().all(|edit| span.contains_span(edit.span)) {
         return None;
     }

@@ -185,9 +185,7 @@ fn blocks(text: &[u8]) -> Blocks {
 
 /// Whether all directives of a text are conditions: what is defined in it would be defined behind it as well.
 fn defines_no_macros(text: &[u8]) -> bool {
-    let is_condition =
-        |name: &[u8]| name.starts_with(b"if") || name.starts_with(b"el") || name == b"endif";
-    lex::directives(text).into_iter().all(is_condition)
+    lex::lasting_directives(text).is_empty()
 }
 
 /// What the compiler says of a clone.

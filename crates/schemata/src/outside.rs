@@ -43,7 +43,7 @@ pub struct Brought {
     pub macros: bool,
 }
 
-/// Attributes and words with an effect beyond the names, or that need a place of their own.
+/// Words with an effect beyond the names, or that need a place of their own.
 const REFUSED_WORDS: &[&str] = &[
     "asm",
     "__asm",
@@ -53,19 +53,17 @@ const REFUSED_WORDS: &[&str] = &[
     "__COUNTER__",
     "__thread",
     "_Thread_local",
-    "constructor",
-    "__constructor__",
-    "destructor",
-    "__destructor__",
-    "alias",
-    "__alias__",
-    "weak",
-    "__weak__",
-    "ifunc",
-    "__ifunc__",
-    "section",
-    "__section__",
     "main",
+];
+
+/// Attributes with such an effect. Without underscores they are names like others where the text has no attribute.
+const REFUSED_ATTRIBUTES: &[&str] = &[
+    "constructor",
+    "destructor",
+    "alias",
+    "weak",
+    "ifunc",
+    "section",
 ];
 
 /// Attributes of a definition that change nothing of what others see.
@@ -174,8 +172,18 @@ fn word(text: &[u8]) -> &[u8] {
 /// Whether a text has what does something by itself, or is found by others whatever its name is.
 pub fn is_special(text: &[u8]) -> bool {
     let words = lex::words(text);
-    let mut words = words.iter();
-    words.any(|word| REFUSED_WORDS.contains(&word.as_str()))
+    let mut known = words.iter();
+    let has_attributes = known
+        .any(|word| ["__attribute__", "__attribute"].contains(&word.as_str()))
+        || text.windows(2).any(|pair| pair == b"[[");
+    let is_attribute = |word: &str| {
+        let bare = word
+            .strip_prefix("__")
+            .and_then(|word| word.strip_suffix("__"));
+        REFUSED_ATTRIBUTES.contains(&bare.unwrap_or(word)) && (bare.is_some() || has_attributes)
+    };
+    let mut words = words.iter().map(String::as_str);
+    words.any(|word| REFUSED_WORDS.contains(&word) || is_attribute(word))
 }
 
 /// What a text brings that consists of whole definitions, declarations and directives; `None` when it is anything else.
@@ -730,6 +738,26 @@ mod tests {
             at("3"),
             Some(Span::new(mixed.len() as u32 - 10, mixed.len() as u32))
         );
+    }
+
+    #[test]
+    fn what_is_found_by_others_is_told_from_a_member_of_the_same_name() {
+        for (text, special) in [
+            ("struct rule { int weak, section; };", false),
+            (
+                "static int alias(int constructor) { return constructor; }",
+                false,
+            ),
+            ("__attribute__((weak)) int a;", true),
+            (
+                "static void f(void) __attribute__((__constructor__));",
+                true,
+            ),
+            ("[[gnu::section(\".x\")]] int a;", true),
+            ("int main(void) { return 0; }", true),
+        ] {
+            assert_eq!(is_special(text.as_bytes()), special, "{text}");
+        }
     }
 
     #[test]

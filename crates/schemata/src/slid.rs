@@ -81,7 +81,14 @@ fn parted(base: &[u8], function: &Function, own: &[Edit]) -> Option<Vec<Edit>> {
         return None;
     };
     let (start, end) = (kept.span.start as usize, kept.span.end as usize);
-    let body = kept.tokens.last()?.span.slice(&new)?;
+    let body_span = kept.tokens.last()?.span;
+    let body = body_span.slice(&new)?;
+    // The head stays as it is in the original, and what follows would stand on another line than in the patched file.
+    let breaks = |text: &[u8]| text.iter().filter(|byte| **byte == b'\n').count();
+    let old_head = Span::new(span.start, function.body_span.start).slice(base)?;
+    if breaks(old_head) != breaks(&new[start..body_span.start as usize]) {
+        return None;
+    }
     let mut found = Vec::new();
     let add = |offset: u32, text: &[u8], found: &mut Vec<Edit>| {
         if !text.is_empty() {

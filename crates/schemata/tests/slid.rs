@@ -87,3 +87,97 @@ fn a_helper_is_woven_wherever_the_difference_says_that_it_begins() {
     let changes: Vec<&[(&str, &str)]> = changes.iter().map(|change| change.as_slice()).collect();
     all_are_woven(&as_plainly(&subject(), &changes));
 }
+
+/// Says on which line it stands, and defines a macro in a function that the next function uses.
+const LINES: &str = "\
+#include <stdio.h>
+
+#define BASE 3
+#define TEXT \"n\"
+#define twice(x) ((x) + (x))
+
+static int one(int x)
+{
+    int v = 0;
+
+    v = x;
+    return v;
+}
+
+static int two(void)
+{
+#define LIMIT 20
+    return LIMIT;
+}
+
+int main(void)
+{
+    printf(\"%s %d %d at %d\\n\", TEXT, one(BASE) + twice(two()), LIMIT, __LINE__);
+    return 0;
+}
+";
+
+fn lines() -> Subject {
+    Subject::new(LINES, &[("", "n 43 20 at 22\n")])
+}
+
+#[test]
+fn a_head_that_takes_fewer_lines_moves_what_says_on_which_line_it_stands() {
+    let one = "static int one(int x)\n{\n    int v = 0;\n\n    v = x;\n    return v;\n}\n";
+    as_plainly(
+        &lines(),
+        &[
+            &[(
+                one,
+                "static int same(int x)\n{\n    return x;\n}\nstatic int one(int x) { return same(x);\n}\n",
+            )],
+            &[(
+                one,
+                "static int same(int x) { return x; }\nstatic int one(int x) {\n    int v = 0;\n\n    v = same(x);\n    return v;\n}\n",
+            )],
+            &[(
+                one,
+                "static int same(int x) { return x; }\nstatic int one(int x)\n{\n    int v = 0;\n    v = same(x);\n    return v;\n}\n",
+            )],
+        ],
+    );
+}
+
+#[test]
+fn a_macro_becomes_a_declaration_of_its_name() {
+    as_plainly(
+        &lines(),
+        &[
+            &[("#define BASE 3", "enum { BASE = 3 };")],
+            &[("#define BASE 3", "static const int BASE = 4;")],
+            &[("#define TEXT \"n\"", "static const char TEXT[] = \"n\";")],
+            &[(
+                "#define twice(x) ((x) + (x))",
+                "static int twice(int x) { return x + x; }",
+            )],
+            &[(
+                "#define twice(x) ((x) + (x))",
+                "static int twice(int x) { return x + }",
+            )],
+        ],
+    );
+}
+
+#[test]
+fn a_macro_that_a_function_defines_is_that_of_what_stands_behind_it() {
+    as_plainly(
+        &lines(),
+        &[
+            &[("v = x;", "v = x + 0;")],
+            &[(
+                "#define LIMIT 20\n    return LIMIT",
+                "#define LIMIT 30\n    return 20",
+            )],
+            &[("return LIMIT;", "return LIMIT + 1;")],
+            &[(
+                "#define LIMIT 20\n",
+                "#define LIMIT 20\n#undef BASE\n#define BASE 4\n",
+            )],
+        ],
+    );
+}
