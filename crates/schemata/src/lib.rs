@@ -32,6 +32,7 @@ mod helpers;
 mod inactive;
 mod initializers;
 mod isolate;
+mod known_names;
 mod large;
 mod leftovers;
 mod library;

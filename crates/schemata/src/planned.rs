@@ -12,7 +12,8 @@ use patchwright_text::{Edit, LineMap, Span};
 use crate::Apart;
 use crate::compiler::Compiler;
 use crate::edits::{is_blank, trimmed};
-use crate::outside::{self, Addition, Brought, KnownNames};
+use crate::known_names::KnownNames;
+use crate::outside::{self, Addition, Brought};
 use crate::undefined::Suspicion;
 use crate::{replacements, slid};
 
