@@ -8,10 +8,10 @@ use std::sync::{
 };
 
 use patchwright_exec::{CancelToken, Project, RecordError, RunnerProgram, Scratch, Worker, files};
-use patchwright_patches::{Counts, FolderTree, InputError, Reading, Source};
+use patchwright_patches::{BaseTree, Counts, FolderTree, InputError, Reading, Source};
 use patchwright_report::{behaviour::Behaviour, text::Style, validation};
 use patchwright_validate::{
-    Confirm, Event, PatchSet, PatchVerdict, Surroundings, TestFiles, ValidateError,
+    Confirm, Event, PatchSet, PatchVerdict, ProjectTree, Surroundings, TestFiles, ValidateError,
     ValidateOptions, Validation, read_set, validate,
 };
 
@@ -203,13 +203,17 @@ fn try_run(args: &ValidateArgs) -> Result<Exit, ValidateError> {
     let progress = Progress::new(&places);
     permitted.iter().for_each(|told| progress.warn(told));
     progress.phase("reading patches");
-    let tree = FolderTree::new(&project.root);
+    // Cases beside a C file are in no copy of it, so what a patch makes of them cannot be tried there.
+    let tree: Box<dyn BaseTree> = match args.trust_test_changes {
+        true => Box::new(FolderTree::new(&project.root)),
+        false => Box::new(ProjectTree::new(&project)),
+    };
     let test_files = match args.trust_test_changes {
         true => None,
         false => Some(TestFiles::of(&project)?),
     };
     let set = read_set(
-        &tree,
+        tree.as_ref(),
         &sources,
         &mut std::io::stdin().lock(),
         Reading {

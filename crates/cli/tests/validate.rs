@@ -68,6 +68,60 @@ fn the_cases_of_a_c_file_may_follow_it_as_for_repair() {
 }
 
 #[test]
+fn a_diff_of_a_c_file_may_change_what_lies_beside_it() {
+    let place = Place::with_max2();
+    place.write("README", "max: the larger one\n");
+    let fix = condition("a >= b");
+    let test =
+        "--- a/cases/equal.args\n+++ b/cases/equal.args\n@@ -1 +1 @@\n-3 3\n+4 4\n".to_owned();
+    assert_eq!(
+        fs::read_to_string(place.project().join("cases/equal.args")).unwrap(),
+        "3 3\n"
+    );
+    let about = "--- a/README\n+++ b/README\n@@ -1 +1 @@\n-max: the larger one\n+max\n";
+    let lines = line("fix and test", &(fix.clone() + &test))
+        + &line("fix and text", &(fix + about))
+        + &line("test", &test)
+        + &line(
+            "makefile",
+            "--- a/Makefile\n+++ b/Makefile\n@@ -1 +1 @@\n-a\n+b\n",
+        );
+    let output = run(&place, &["project/max.c", "-", "--json"], &lines);
+    let value: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let patches = value["patches"].as_array().unwrap();
+    let verdicts: Vec<&str> = patches
+        .iter()
+        .map(|patch| patch["verdict"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        verdicts,
+        ["plausible", "plausible", "implausible", "does_not_apply"]
+    );
+    let left_out = "what it changes of the tests is left out: cases/equal.args \
+                    (--trust-test-changes takes it)";
+    assert_eq!(patches[0]["notes"][0], left_out);
+    let beside = "what it changes of files that are no part of the program is left out: README";
+    assert_eq!(patches[1]["notes"][0], beside);
+    let nothing = "nothing of it is left: the verdict is that of the untouched program";
+    assert_eq!(patches[2]["notes"][0], left_out);
+    assert_eq!(patches[2]["notes"][1], nothing);
+}
+
+#[test]
+fn a_patch_of_tests_alone_is_said_to_be_the_untouched_program() {
+    let place = Place::with_max2();
+    let test = "--- a/cases/equal.args\n+++ b/cases/equal.args\n@@ -1 +1 @@\n-3 3\n+4 4\n";
+    let arguments = ["project/max.c", "-", "--ignore-failing"];
+    let output = run(&place, &arguments, &line("test", test));
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let text = stdout(&output);
+    assert!(
+        text.contains("nothing of it is left: the verdict is that of the untouched program"),
+        "{text}"
+    );
+}
+
+#[test]
 fn a_table_names_each_patch_and_why() {
     let place = Place::with_max2();
     let before = place.snapshot();

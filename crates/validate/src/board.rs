@@ -11,7 +11,7 @@ use crate::journal::Record;
 use crate::outcome::{Phase, Reached, Stats, Tests, Validated, Validation, WovenStats};
 use crate::plain::{Checked, Way};
 use crate::rebuild::{Rebuild, remarks};
-use crate::set::PatchSet;
+use crate::set::{Entry, PatchSet};
 use crate::test_files::TestFiles;
 use crate::verdict::PatchVerdict;
 use crate::{Event, Surroundings, ValidateOptions};
@@ -61,9 +61,7 @@ impl<'b> Board<'b> {
                     let mut notes: Vec<String> =
                         patch.notes.iter().map(ToString::to_string).collect();
                     notes.extend(remarks(patch, |path| test_files.contain(path)));
-                    if !entry.left_out.is_empty() {
-                        notes.push(left_out(&entry.left_out));
-                    }
+                    notes.extend(left_out(entry));
                     (None, notes)
                 }
             };
@@ -386,14 +384,30 @@ impl<'b> Board<'b> {
     }
 }
 
-/// What is said of a patch whose changes of tests are left out.
-fn left_out(files: &[PathBuf]) -> String {
-    let names: Vec<String> = files
-        .iter()
-        .map(|file| file.display().to_string())
-        .collect();
-    format!(
-        "what it changes of the tests is left out: {} (--trust-test-changes takes it)",
-        names.join(", ")
-    )
+/// What is said of a patch of which something is left out.
+fn left_out(entry: &Entry) -> Vec<String> {
+    let names = |files: &[PathBuf]| {
+        let names = files.iter().map(|file| file.display().to_string());
+        names.collect::<Vec<String>>().join(", ")
+    };
+    let (tests, beside) = (&entry.left_out, &entry.beside);
+    let mut notes = Vec::new();
+    if !tests.is_empty() {
+        notes.push(format!(
+            "what it changes of the tests is left out: {} (--trust-test-changes takes it)",
+            names(tests)
+        ));
+    }
+    if !beside.is_empty() {
+        notes.push(format!(
+            "what it changes of files that are no part of the program is left out: {}",
+            names(beside)
+        ));
+    }
+    let is_empty = entry.patch().is_some_and(|patch| patch.changes.is_empty());
+    if is_empty && !notes.is_empty() {
+        notes
+            .push("nothing of it is left: the verdict is that of the untouched program".to_owned());
+    }
+    notes
 }

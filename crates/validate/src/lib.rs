@@ -34,6 +34,7 @@ pub mod schedule;
 pub mod set;
 pub mod test_files;
 mod together;
+pub mod tree;
 pub mod verdict;
 pub mod woven;
 
@@ -56,6 +57,7 @@ pub use promising::MOST_TOGETHER;
 pub use run::validate;
 pub use set::{Entry, PatchSet, read_set};
 pub use test_files::{TestFiles, is_in_test_folder, is_of_program};
+pub use tree::ProjectTree;
 pub use verdict::{CompileFailure, Failure, Killer, PatchVerdict, TestResult};
 
 /// What a run is asked to do.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::io::Read;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use patchwright_patches::{
     Applied, Applier, BaseTree, Digest, FileChange, Origin, Patch, PatchId, Reading, Source,
@@ -23,6 +23,8 @@ pub struct Entry {
     pub same_as: Option<usize>,
     /// The files of tests that it changes, and that were left as they are.
     pub left_out: Vec<PathBuf>,
+    /// Files that are no part of the program, and what it changes of them is left out: they lie beside a single C file.
+    pub beside: Vec<PathBuf>,
 }
 
 impl Entry {
@@ -66,18 +68,10 @@ impl PatchSet {
         trees: &mut HashMap<Digest, usize>,
         tests: Option<&TestFiles<'_>>,
     ) {
-        let mut left_out = Vec::new();
+        let (mut left_out, mut beside) = (Vec::new(), Vec::new());
         if let (Applied::Patch(patch), Some(tests)) = (&mut applied, tests) {
-            let is_test = |change: &FileChange| {
-                let mut paths = change.paths();
-                paths.any(|path| tests.contain(path.as_path()))
-            };
-            if patch.changes.iter().any(is_test) {
-                let (of_tests, kept): (Vec<_>, Vec<_>) = patch.changes.drain(..).partition(is_test);
-                patch.changes = kept;
-                let paths = of_tests.iter().flat_map(FileChange::paths);
-                left_out.extend(paths.map(|path| path.as_path().to_path_buf()));
-            }
+            left_out = without(patch, |path| tests.contain(path));
+            beside = without(patch, |path| tests.is_beside(path));
         }
         let tree = match &applied {
             Applied::Patch(patch) => Some(patch.digest()),
@@ -90,6 +84,7 @@ impl PatchSet {
             tree,
             same_as: first.filter(|first| *first != number),
             left_out,
+            beside,
         });
     }
 
@@ -100,6 +95,21 @@ impl PatchSet {
             .filter(|(_, entry)| entry.tree.is_some() && entry.same_as.is_none())
             .map(|(number, _)| number)
     }
+}
+
+/// Takes out of a patch what it changes of such files, and tells which these are.
+fn without(patch: &mut Patch, is_such: impl Fn(&Path) -> bool) -> Vec<PathBuf> {
+    let is_out = |change: &FileChange| {
+        let mut paths = change.paths();
+        paths.any(|path| is_such(path.as_path()))
+    };
+    if !patch.changes.iter().any(is_out) {
+        return Vec::new();
+    }
+    let (out, kept): (Vec<_>, Vec<_>) = patch.changes.drain(..).partition(is_out);
+    patch.changes = kept;
+    let paths = out.iter().flat_map(FileChange::paths);
+    paths.map(|path| path.as_path().to_path_buf()).collect()
 }
 
 /// Reads the patches of `sources` and applies each to `tree`. What they change of `tests`, if given, is left out. `progress` is told the number of patches read so far.

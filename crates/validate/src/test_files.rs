@@ -102,7 +102,7 @@ impl<'p> TestFiles<'p> {
             TestKind::Case(case) => Some(case),
             TestKind::Driver { .. } => None,
         });
-        let root = &self.project.root;
+        let root = home(self.project).unwrap_or(&self.project.root);
         self.named.contains(path)
             || is_in_test_folder(path)
             || cases.any(|case| {
@@ -111,6 +111,12 @@ impl<'p> TestFiles<'p> {
                     || folder
                         .is_some_and(|folder| folder != root && root.join(path).starts_with(folder))
             })
+    }
+
+    /// Whether a file, relative to the root, lies beside the single C file of which the project was made, and is no part of it.
+    pub fn is_beside(&self, path: &Path) -> bool {
+        let is_there = |home: &Path| home.join(path).exists();
+        home(self.project).is_some_and(is_there) && !self.project.root.join(path).exists()
     }
 
     /// Those that exist, relative to the root.
@@ -124,6 +130,11 @@ impl<'p> TestFiles<'p> {
         let own = inside.filter(|path| self.contain(path));
         Ok(own.map(Path::to_path_buf).collect())
     }
+}
+
+/// The folder of the single C file of which a project was made. Its cases may lie below it, and not in the project's own folder.
+pub(crate) fn home(project: &Project) -> Option<&Path> {
+    project.single_file.as_deref().and_then(Path::parent)
 }
 
 /// Whether a file, relative to the root, lies in a folder of tests by its name.
