@@ -55,7 +55,7 @@ pub use replay::{Replay, agreement, execute};
 pub use search::Search;
 pub use simple::simple;
 pub use slice::deciding;
-pub use source::{EntryError, Source, find, link, parameters};
+pub use source::{EntryError, Source, find, link, parameters, returned_record};
 pub use spec::{Spec, Wrong, WrongKind, spec};
 pub use tree::{Decision, Leaf, NodeId, Tree};
 pub use trusted::{Trusted, unchanged};

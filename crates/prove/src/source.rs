@@ -154,6 +154,14 @@ pub fn parameters(
     }
 }
 
+/// What a function returns, if that is a structure or a union whose members are known.
+pub fn returned_record(sources: &[Source], name: &str) -> Option<Shape> {
+    let (position, function) = find(sources, name).ok()?;
+    let types = &sources[position].unit.types;
+    let shape = shape(types, function.return_type, None, 0)?;
+    matches!(shape, Shape::Record { .. }).then_some(shape)
+}
+
 /// How deep pointers in what pointers point to are followed.
 const DEEPEST: u32 = 3;
 

@@ -9,12 +9,12 @@ use patchwright_symbolic::{ParameterShape, Pointee, Shape};
 
 use super::replay::{Execution, Watch};
 
-/// What an execution did: `result` is the type of the function's result, `shapes` are what its parameters are, `holders` the
-/// objects that hold pointers.
+/// What an execution of the version `side` (0 or 1) did: `shapes` are what the function's parameters are, `holders` the objects that
+/// hold pointers.
 pub fn observed(
     one: &Execution,
     watch: &Watch,
-    result: Option<Type>,
+    side: usize,
     shapes: &[ParameterShape],
     holders: &[Holder],
 ) -> Observed {
@@ -37,9 +37,12 @@ pub fn observed(
             };
         }
         let mut globals = watch.globals.iter();
-        let value = match (name.as_str(), result) {
+        let value = match (name.as_str(), watch.result[side]) {
             ("result", Some(Type::Ptr)) => pointer(bytes, shapes),
-            ("result", Some(ty)) => values(bytes, ty),
+            ("result", Some(ty)) => match &watch.records[side] {
+                Some(record) => object(record, bytes),
+                None => values(bytes, ty),
+            },
             _ => {
                 let size = globals.find(|(global, _)| global == name).map(|one| one.1);
                 let is_pointer = |holder: &Holder| {
@@ -96,7 +99,7 @@ fn behind(shape: &Shape, bytes: &[u8]) -> String {
     let all: Vec<String> = bytes.chunks(size).map(|one| object(to, one)).collect();
     match all.as_slice() {
         [only] => only.clone(),
-        _ => format!("{{{}}}", all.join(", ")),
+        _ => listed(&all),
     }
 }
 
@@ -123,7 +126,7 @@ fn object(shape: &Shape, bytes: &[u8]) -> String {
         Shape::Array { element, count } => {
             let size = element.size();
             let all = (0..*count).map(|index| object(element, part(index * size, size)));
-            format!("{{{}}}", all.collect::<Vec<_>>().join(", "))
+            listed(&all.collect::<Vec<_>>())
         }
     }
 }
@@ -142,8 +145,23 @@ fn values(bytes: &[u8], ty: Type) -> String {
         .collect();
     match all.as_slice() {
         [only] => only.clone(),
-        _ => format!("{{{}}}", all.join(", ")),
+        _ => listed(&all),
     }
+}
+
+/// So many equal values behind each other are written once, with their number.
+const MANY: usize = 8;
+
+/// Values in braces.
+fn listed(all: &[String]) -> String {
+    let runs = all.chunk_by(|one, next| one == next);
+    let parts: Vec<String> = runs
+        .flat_map(|run| match run.len() < MANY {
+            true => run.to_vec(),
+            false => vec![format!("{} ({} times)", run[0], run.len())],
+        })
+        .collect();
+    format!("{{{}}}", parts.join(", "))
 }
 
 #[cfg(test)]
@@ -169,5 +187,13 @@ mod tests {
         assert_eq!(behind(&list, &bytes), "{.key = 7, .next = a null pointer}");
         bytes[8] = 1;
         assert_eq!(behind(&list, &bytes), "{.key = 7, .next = a pointer}");
+    }
+
+    #[test]
+    fn many_equal_values_are_written_once() {
+        let mut bytes = [0; 24];
+        bytes[20] = 1;
+        assert_eq!(values(&bytes, Type::U8), "{0 (20 times), 1, 0, 0, 0}");
+        assert_eq!(values(&bytes, Type::I32), "{0, 0, 0, 0, 0, 1}");
     }
 }

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use patchwright_compare::{Holder, Kind, Partition, Seen, Side};
 use patchwright_interpret::{Ending, Undefined};
 use patchwright_ir::{Module, Type};
-use patchwright_prove::{For, Given, execute, find, harness};
+use patchwright_prove::{For, Given, execute, find, harness, returned_record};
 use patchwright_report::comparison::Observed;
-use patchwright_symbolic::{Check, InputKind};
+use patchwright_symbolic::{Check, InputKind, Shape};
 
 use super::{observed::observed, read::Versions};
 use crate::encoded::Problem;
@@ -35,6 +35,8 @@ pub struct Watch {
     pub globals: Vec<(String, u64)>,
     /// The types of the results of both.
     pub result: [Option<Type>; 2],
+    /// What the results are, where they are structures.
+    pub records: [Option<Shape>; 2],
     /// Undefined behaviour that is looked for.
     pub checks: BTreeSet<Check>,
 }
@@ -194,11 +196,10 @@ pub fn replay(
     let answer = agreement(versions, watch, partition, &executions[0], &executions[1]);
     let shapes = &versions.both[0].shapes;
     let observed = [0, 1].map(|side| {
-        let result = watch.result[side];
         Some(observed(
             &executions[side],
             watch,
-            result,
+            side,
             shapes,
             &versions.holders,
         ))
@@ -219,6 +220,7 @@ pub fn expected(
         function: Some(function.to_owned()),
         globals: Vec::new(),
         result: result_types(versions, function),
+        records: returned_records(versions, function),
         checks: BTreeSet::new(),
     };
     let none = Harnesses::default();
@@ -269,8 +271,7 @@ pub fn observed_in(
         Ok(execution) => {
             let shapes = &versions.both[0].shapes;
             let holders = &versions.holders;
-            let result = watch.result[0];
-            Ok(Some(observed(&execution, watch, result, shapes, holders)))
+            Ok(Some(observed(&execution, watch, 0, shapes, holders)))
         }
         Err(Problem::Input(_)) => Ok(None),
         Err(other) => Err(other),
@@ -516,4 +517,10 @@ pub fn result_types(versions: &Versions, function: &str) -> [Option<Type>; 2] {
         let own = module.functions.iter().find(|own| own.name == function)?;
         Some(own.result)
     })
+}
+
+/// What a function returns in both versions, where that is a structure.
+pub fn returned_records(versions: &Versions, function: &str) -> [Option<Shape>; 2] {
+    let of = |version: &super::read::Version| returned_record(&version.sources, function);
+    versions.both.each_ref().map(of)
 }

@@ -697,9 +697,14 @@ pub fn watch(versions: &Versions, function: Option<String>, checks: BTreeSet<Che
         Some(name) => replay::result_types(versions, name),
         None => [None, None],
     };
+    let records = match &function {
+        Some(name) => replay::returned_records(versions, name),
+        None => [None, None],
+    };
     Watch {
         globals: replay::globals(versions),
         result,
+        records,
         function,
         checks,
     }
