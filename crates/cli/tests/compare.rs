@@ -21,37 +21,14 @@ int price(int amount, signed char discount)
 }
 ";
 
-fn place(old: &str, new: &str) -> Place {
-    let place = Place::new();
-    fs::create_dir_all(place.project()).unwrap();
-    fs::write(place.project().join("old.c"), old).unwrap();
-    fs::write(place.project().join("new.c"), new).unwrap();
-    place
-}
-
-fn compared(place: &Place, flags: &[&str], status: i32) -> Value {
-    let files = ["compare", "project/old.c", "project/new.c", "--json"];
-    let output = place.run(files.iter().chain(flags));
-    assert_eq!(
-        output.status.code(),
-        Some(status),
-        "{}{}",
-        stdout(&output),
-        stderr(&output)
-    );
-    let report: Value = serde_json::from_str(&stdout(&output)).unwrap();
-    assert_eq!(report["schema"], "patchwright-compare");
-    report
-}
-
 #[test]
 fn a_difference_is_shown_with_an_input_that_both_versions_executed() {
     let new = OLD
         .replace("discount > 50", "discount >= 50")
         .replace("calls++", "calls += 1");
     let new = new.replace("discount = 50", "discount = 49");
-    let place = place(OLD, &new);
-    let report = compared(&place, &["--function", "price"], 1);
+    let place = Place::with_versions(OLD, &new);
+    let report = place.compared(&["--function", "price"], 1);
     assert_eq!(report["verdict"], "different");
     assert_eq!(report["differences_complete"], true);
     let partitions = report["partitions"].as_array().unwrap();
@@ -82,8 +59,8 @@ fn a_difference_is_shown_with_an_input_that_both_versions_executed() {
 
 #[test]
 fn the_same_code_ends_the_work_at_once() {
-    let place = place(OLD, &format!("/* Prices. */\n\n{OLD}"));
-    let report = compared(&place, &["--function", "price"], 0);
+    let place = Place::with_versions(OLD, &format!("/* Prices. */\n\n{OLD}"));
+    let report = place.compared(&["--function", "price"], 0);
     assert_eq!(report["verdict"], "same-code");
 }
 
@@ -91,8 +68,8 @@ fn the_same_code_ends_the_work_at_once() {
 fn tests_of_partitions_of_programs_are_cases() {
     let old = "#include <stdio.h>\nint main(void) { int c = getchar(); puts(c == 'a' ? \"yes\" : \"no\"); return 0; }\n";
     let new = old.replace("c == 'a'", "c == 'a' || c == 'A'");
-    let place = place(old, &new);
-    let report = compared(&place, &["--output", "project/tests", "--minimal"], 1);
+    let place = Place::with_versions(old, &new);
+    let report = place.compared(&["--output", "project/tests", "--minimal"], 1);
     assert_eq!(report["partitions"][0]["kind"], "different");
     let folder = place.project().join("tests");
     assert_eq!(fs::read(folder.join("0001.in")).unwrap(), b"A");
@@ -103,7 +80,7 @@ fn tests_of_partitions_of_programs_are_cases() {
 
 #[test]
 fn parameters_of_other_types_and_missing_functions_are_told() {
-    let place = place(OLD, &OLD.replace("signed char discount", "long discount"));
+    let place = Place::with_versions(OLD, &OLD.replace("signed char discount", "long discount"));
     let files = ["compare", "project/old.c", "project/new.c", "--function"];
     let output = place.run(files.iter().chain(&["price"]));
     assert_eq!(output.status.code(), Some(2));
@@ -126,22 +103,18 @@ fn the_cases_beside_a_program_are_executed_without_being_named() {
         "day * 100 + month",
         "day * 100 + month + (day == 29 && month == 2)",
     );
-    let place = place(old, &new);
+    let place = Place::with_versions(old, &new);
     fs::create_dir_all(place.project().join("cases")).unwrap();
     fs::write(place.project().join("cases/leap.args"), "29.2.\n").unwrap();
     fs::write(place.project().join("cases/leap.out"), "2902\n").unwrap();
-    let report = compared(&place, &["--executions", "20"], 1);
+    let report = place.compared(&["--executions", "20"], 1);
     assert_eq!(report["seen"][0]["of"], "leap");
     // What is not needed to show it may be left out.
     let argument = report["seen"][0]["arguments"][0].as_str().unwrap();
     assert!("29.2.".starts_with(argument), "{argument}");
     // Nor are they where they have another name.
     fs::rename(place.project().join("cases"), place.project().join("days")).unwrap();
-    let report = compared(
-        &place,
-        &["--executions", "20", "--cases", "project/days"],
-        1,
-    );
+    let report = place.compared(&["--executions", "20", "--cases", "project/days"], 1);
     assert_eq!(report["seen"][0]["of"], "leap");
 }
 
@@ -150,7 +123,7 @@ fn programs_without_symbols_are_executed_and_what_differs_is_seen_and_not_proved
     let old = "#include <stdio.h>\n#include <string.h>\nint main(void) { char line[64]; \
         while (fgets(line, sizeof line, stdin)) puts(strstr(line, \"key\") ? \"found\" : \"none\"); return 0; }\n";
     let new = old.replace("puts(", "if (line[0] == '#') return 3; else puts(");
-    let place = place(old, &new);
+    let place = Place::with_versions(old, &new);
     fs::create_dir_all(place.project().join("seeds")).unwrap();
     fs::write(place.project().join("seeds/one.in"), "a key\n").unwrap();
     let flags = [
@@ -162,7 +135,7 @@ fn programs_without_symbols_are_executed_and_what_differs_is_seen_and_not_proved
         "--output",
         "project/tests",
     ];
-    let report = compared(&place, &flags, 1);
+    let report = place.compared(&flags, 1);
     assert_eq!(report["verdict"], "seen-different");
     let seen = &report["seen"][0];
     assert_eq!(seen["old"]["ending"], "exit 0");
@@ -194,7 +167,7 @@ fn programs_without_symbols_are_executed_and_what_differs_is_seen_and_not_proved
 
 #[test]
 fn a_patch_and_a_set_of_patches_are_compared_with_what_they_are_patches_of() {
-    let place = place(OLD, OLD);
+    let place = Place::with_versions(OLD, OLD);
     let diff = |name: &str, from: &str, to: &str| {
         let text = format!(
             "--- a/old.c\n+++ b/old.c\n@@ -4,3 +4,3 @@\n     calls++;\n-    {from}\n+    {to}\n         discount = 50;\n"
@@ -285,8 +258,8 @@ fn projects_are_built_and_executed_and_functions_of_them_compared_for_all_argume
 #[test]
 fn what_a_function_remembers_in_a_static_variable_is_seen_by_its_next_call() {
     let old = "int next(int by) { static int last; last += by; return by > 3; }\n";
-    let place = place(old, &old.replace("last += by", "last += by & 7"));
-    let report = compared(&place, &["--function", "next"], 1);
+    let place = Place::with_versions(old, &old.replace("last += by", "last += by & 7"));
+    let report = place.compared(&["--function", "next"], 1);
     assert_eq!(
         report["partitions"][0]["differs"][0],
         "what `static last` holds"
@@ -320,9 +293,9 @@ fn a_regression_that_needs_two_changes_is_found_by_the_sequence_of_them() {
         .replace(" int lhs = 0;", "")
         .replace("lhs = 1;\n", "\n")
         .replace("c = lhs;", "c = v;");
-    let place = place(&old, CUT);
+    let place = Place::with_versions(&old, CUT);
     let flags = ["--function", "parse", "--length", "fs=4", "--interactions"];
-    let report = compared(&place, &flags, 1);
+    let report = place.compared(&flags, 1);
     let found = report["interactions"]["sequences"].as_array().unwrap();
     let of = |lines: &[u32]| {
         let lines: Value = lines.to_vec().into();
@@ -355,14 +328,10 @@ fn a_regression_that_needs_two_changes_is_found_by_the_sequence_of_them() {
 fn a_golden_version_tells_progress_from_regressions() {
     let old = "int f(signed char x) { return x > 9 ? 9 : x; }\n";
     let new = "int f(signed char x) { return x > 9 ? 9 : x < -9 ? -8 : x == 3 ? 4 : x; }\n";
-    let place = place(old, new);
+    let place = Place::with_versions(old, new);
     let right = "int f(signed char x) { return x > 9 ? 9 : x < -9 ? -8 : x; }\n";
     fs::write(place.project().join("right.c"), right).unwrap();
-    let report = compared(
-        &place,
-        &["--function", "f", "--golden", "project/right.c"],
-        1,
-    );
+    let report = place.compared(&["--function", "f", "--golden", "project/right.c"], 1);
     let golden = report["golden"]["differences"].as_array().unwrap();
     let of = |condition: &str| {
         let partitions = report["partitions"].as_array().unwrap();
@@ -379,7 +348,7 @@ fn a_golden_version_tells_progress_from_regressions() {
 #[test]
 fn a_page_and_a_c_test_hold_the_samples_of_all_partitions() {
     let new = OLD.replace("discount > 50", "discount > 60");
-    let place = place(OLD, &new);
+    let place = Place::with_versions(OLD, &new);
     let flags = [
         "--function",
         "price",
@@ -388,7 +357,7 @@ fn a_page_and_a_c_test_hold_the_samples_of_all_partitions() {
         "--c-test",
         "project/test.c",
     ];
-    let report = compared(&place, &flags, 1);
+    let report = place.compared(&flags, 1);
     let page = fs::read_to_string(place.project().join("page.html")).unwrap();
     for part in ["discount &gt; 50", "<details", "class=\"new", "partition"] {
         assert!(page.contains(part) || part == "<details", "{part}: {page}");
@@ -423,7 +392,7 @@ fn a_page_and_a_c_test_hold_the_samples_of_all_partitions() {
 
 #[test]
 fn what_is_no_version_is_told_with_what_to_do() {
-    let place = place(OLD, "int price(int amount, signed char discount);\n");
+    let place = Place::with_versions(OLD, "int price(int amount, signed char discount);\n");
     fs::create_dir_all(place.project().join("folder")).unwrap();
     fs::write(place.project().join("broken.c"), "int price(int amount {\n").unwrap();
     for (files, flags, message) in [
@@ -484,8 +453,8 @@ int main(int argc, char *argv[])
 
 #[test]
 fn a_program_gets_as_many_arguments_as_it_reads_and_numbers_of_them_are_any_numbers() {
-    let place = place(FARE, &FARE.replace("= 25", "= 52"));
-    let report = compared(&place, &["--no-native"], 1);
+    let place = Place::with_versions(FARE, &FARE.replace("= 25", "= 52"));
+    let report = place.compared(&["--no-native"], 1);
     assert_eq!(report["verdict"], "different");
     assert_eq!(report["arguments"], 3);
     assert_eq!(report["differences_complete"], true);
@@ -507,8 +476,8 @@ fn a_program_gets_as_many_arguments_as_it_reads_and_numbers_of_them_are_any_numb
     assert_eq!(age[1], "\"1\"");
 
     // A number that is the same for a whole partition is what is printed.
-    let place = self::place(FARE, &FARE.replace("? 0 :", "? 1 :"));
-    let report = compared(&place, &["--no-native"], 1);
+    let place = Place::with_versions(FARE, &FARE.replace("? 0 :", "? 1 :"));
+    let report = place.compared(&["--no-native"], 1);
     let first = &report["partitions"][0];
     assert_eq!(first["old"]["formulas"][0], "prints \"0\\n\"");
     assert_eq!(first["new"]["formulas"][0], "prints \"1\\n\"");
@@ -517,8 +486,8 @@ fn a_program_gets_as_many_arguments_as_it_reads_and_numbers_of_them_are_any_numb
 #[test]
 fn an_argument_that_only_one_version_reads_is_given_to_both() {
     let new = FARE.replace("age < 14", "age < 14 || atoi(argv[4]) == 7");
-    let place = place(FARE, &new.replace("argc < 4", "argc < 5"));
-    let report = compared(&place, &["--no-native"], 1);
+    let place = Place::with_versions(FARE, &new.replace("argc < 4", "argc < 5"));
+    let report = place.compared(&["--no-native"], 1);
     assert_eq!(report["arguments"], 4);
     let partitions = report["partitions"].as_array().unwrap();
     assert!(
@@ -546,8 +515,8 @@ fn a_proof_about_one_argument_says_so_and_more_of_them_are_tried() {
         "sum + atoi(argv[i])",
         "i == 3 ? atoi(argv[i]) : sum + atoi(argv[i])",
     );
-    let place = place(SUM, &new);
-    let report = compared(&place, &[], 1);
+    let place = Place::with_versions(SUM, &new);
+    let report = place.compared(&[], 1);
     assert_eq!(report["arguments"], 1);
     assert_eq!(report["verdict"], "seen-different");
     let seen = &report["seen"][0];
@@ -578,9 +547,9 @@ fn partitions_that_differ_are_looked_for_up_to_a_number() {
         .replace("return 10", "return 11")
         .replace("return 12", "return 14")
         .replace("return 15", "return 18");
-    let place = place(old, &new);
+    let place = Place::with_versions(old, &new);
     let flags = ["--function", "kind", "--different"];
-    let report = compared(&place, &[&flags[..], &["2"]].concat(), 1);
+    let report = place.compared(&[&flags[..], &["2"]].concat(), 1);
     let differ = |report: &Value| {
         let partitions = report["partitions"].as_array().unwrap();
         partitions
@@ -591,7 +560,7 @@ fn partitions_that_differ_are_looked_for_up_to_a_number() {
     assert_eq!(differ(&report), 2);
     assert_eq!(report["more_differ"], true);
     assert_eq!(report["differences_complete"], false);
-    let report = compared(&place, &[&flags[..], &["3"]].concat(), 1);
+    let report = place.compared(&[&flags[..], &["3"]].concat(), 1);
     assert_eq!(differ(&report), 3);
     assert_eq!(report["more_differ"], false);
     assert_eq!(report["differences_complete"], true);
@@ -600,7 +569,7 @@ fn partitions_that_differ_are_looked_for_up_to_a_number() {
 #[test]
 fn of_three_versions_it_is_told_which_agree_for_which_inputs() {
     let first = "int f(int x) { if (x < 0) return 1; if (x == 7) return 2; return 0; }\n";
-    let place = place(first, &first.replace("return 1", "return -1"));
+    let place = Place::with_versions(first, &first.replace("return 1", "return -1"));
     let third = first
         .replace("return 1", "return -1")
         .replace("== 7", "== 8");
@@ -647,16 +616,16 @@ fn of_three_versions_it_is_told_which_agree_for_which_inputs() {
 #[test]
 fn what_is_printed_before_a_failure_and_whether_a_version_ends_are_compared() {
     let failing = "#include <stdio.h>\n#include <stdlib.h>\nint main(void) { int c = getchar(); if (c == 'x') { puts(\"bad\"); abort(); } return 0; }\n";
-    let fails = place(failing, &failing.replace("bad", "worse"));
-    let report = compared(&fails, &["--no-native"], 1);
+    let fails = Place::with_versions(failing, &failing.replace("bad", "worse"));
+    let report = fails.compared(&["--no-native"], 1);
     let first = &report["partitions"][0];
     assert_eq!(first["kind"], "fails-otherwise");
     assert_eq!(first["replay"], "agrees", "{first:#}");
     assert_eq!(first["new"]["observed"]["output"], "worse\n");
 
     let endless = "int f(int x) { if (x == 5) for (;;); return 1; }\n";
-    let ends = place(endless, "int f(int x) { return x - x + 1; }\n");
-    let report = compared(&ends, &["--function", "f"], 1);
+    let ends = Place::with_versions(endless, "int f(int x) { return x - x + 1; }\n");
+    let report = ends.compared(&["--function", "f"], 1);
     let first = &report["partitions"][0];
     assert_eq!(first["differs"][0], "whether it ends");
     assert_eq!(first["condition"][0], "x == 5");
@@ -666,9 +635,9 @@ fn what_is_printed_before_a_failure_and_whether_a_version_ends_are_compared() {
 fn paths_with_a_changed_line_come_first_and_what_is_no_step_is_found_all_the_same() {
     let old = "#include <stdio.h>\n#define LIMIT 3\nint main(int argc, char **argv)\n{\n  \
                if (argc > 1 && argv[1][0] == 'x')\n    printf(\"%d\\n\", LIMIT);\n  return 0;\n}\n";
-    let place = place(old, &old.replace("LIMIT 3", "LIMIT 4"));
+    let place = Place::with_versions(old, &old.replace("LIMIT 3", "LIMIT 4"));
     for order in ["prv", "all-paths", "changed-paths"] {
-        let report = compared(&place, &["--strategy", order, "--no-native"], 1);
+        let report = place.compared(&["--strategy", order, "--no-native"], 1);
         assert_eq!(report["strategy"], order);
         assert_eq!(report["verdict"], "different");
         assert!(report["partitions_made"].as_u64() >= Some(1));
@@ -681,19 +650,18 @@ fn what_was_known_when_the_time_was_over_is_resumed_and_of_a_finished_run_nothin
     let hard = "int f(unsigned a, unsigned b, int x)\n{\n  \
                 if (a > 1 && b > 1 && (unsigned long)a * b == 4611685989973229569ul)\n    return 7;\n  return x;\n}\n";
     let new = "int f(unsigned a, unsigned b, int x)\n{\n  return x == 5 ? 6 : x;\n}\n";
-    let place = place(hard, new);
+    let place = Place::with_versions(hard, new);
     let state = place.project().join("state");
     let kept = || fs::read_dir(&state).map_or(0, |files| files.count());
     let state_flag = state.to_str().unwrap();
     let flags = ["--function", "f", "--budget", "1", "--state", state_flag];
-    let first = compared(&place, &flags, 1);
+    let first = place.compared(&flags, 1);
     assert_eq!(first["ended_early"], true, "{first:#}");
     assert_eq!(kept(), 1);
-    let again = compared(&place, &[&flags[..], &["--resume"]].concat(), 1);
+    let again = place.compared(&[&flags[..], &["--resume"]].concat(), 1);
     let conditions = |report: &Value| report["partitions"][0]["condition"].clone();
     assert_eq!(conditions(&again), conditions(&first));
-    let done = compared(
-        &place,
+    let done = place.compared(
         &[
             "--function",
             "f",
@@ -773,11 +741,11 @@ fn each_of_several_versions_is_judged_by_the_golden_one() {
 
 #[test]
 fn a_result_of_another_type_is_shown_as_what_it_is() {
-    let place = place(
+    let place = Place::with_versions(
         "int f(int x) { return x; }\n",
         "signed char f(int x) { return x > 0 ? 1 : -1; }\n",
     );
-    let report = compared(&place, &["--function", "f"], 1);
+    let report = place.compared(&["--function", "f"], 1);
     let first = &report["partitions"][0];
     assert_eq!(first["differs"][0], "the type of the result");
     assert_eq!(first["new"]["observed"]["left"][0][1], "-1", "{first:#}");
@@ -785,7 +753,7 @@ fn a_result_of_another_type_is_shown_as_what_it_is() {
 
 #[test]
 fn a_function_without_a_body_is_told() {
-    let place = place("int f(int x);\n", "int f(int x);\n");
+    let place = Place::with_versions("int f(int x);\n", "int f(int x);\n");
     let output = place.run([
         "compare",
         "project/old.c",
@@ -806,9 +774,9 @@ fn what_is_too_large_for_one_formula_is_explored_along_inputs() {
     let old = include_str!("../../../bench/compare/expression.c");
     let new = old.replace("if (operator == '%' && right != 0)", "if (operator == '%')");
     assert_ne!(old, new);
-    let place = place(old, &new);
+    let place = Place::with_versions(old, &new);
     let flags = ["--no-native", "--budget", "12s", "--different", "1"];
-    let found = compared(&place, &flags, 1);
+    let found = place.compared(&flags, 1);
     assert_eq!(found["verdict"], "different");
     let first = &found["partitions"][0];
     assert_eq!(first["kind"], "new-fails", "{found}");
@@ -820,25 +788,25 @@ fn what_is_too_large_for_one_formula_is_explored_along_inputs() {
 fn loops_are_the_same_for_any_number_of_rounds_or_differ_beyond_the_bound() {
     let old = "int f(int n)\n{\n  int s = 0;\n  for (int i = 0; i < n; i++)\n    s ^= i * 3;\n  return s;\n}\n";
     let new = "int f(int n)\n{\n  int s = 0, i = 0;\n  while (n > i) {\n    s = s ^ (i + i + i);\n    i++;\n  }\n  return s;\n}\n";
-    let same = compared(&place(old, new), &["--function", "f"], 0);
+    let same = Place::with_versions(old, new).compared(&["--function", "f"], 0);
     assert_eq!(same["verdict"], "equal");
     let note = same["notes"][0].as_str().unwrap();
     assert!(note.contains("proved by induction"), "{note}");
     // The bound is 16 rounds.
     let late = new.replace("i++;", "if (i == 120) s++;\n    i++;");
-    let place = place(old, &late);
-    let report = compared(&place, &["--function", "f", "--different", "1"], 1);
+    let place = Place::with_versions(old, &late);
+    let report = place.compared(&["--function", "f", "--different", "1"], 1);
     assert_eq!(report["verdict"], "different", "{report:#}");
     assert_eq!(report["partitions"][0]["replay"], "agrees");
 }
 
 #[test]
 fn a_parameter_that_was_only_given_another_name_is_the_same_input() {
-    let place = place(
+    let place = Place::with_versions(
         "int least(int a, int b) { return a < b ? a : b; }\n",
         "int least(int x, int y) { return y ^ ((x ^ y) & -(x < y)); }\n",
     );
-    let report = compared(&place, &["--function", "least"], 0);
+    let report = place.compared(&["--function", "least"], 0);
     assert_eq!(report["verdict"], "equal", "{report:#}");
     let notes = report["notes"].to_string();
     assert!(notes.contains("NEW calls `x` is called `a`"), "{notes}");
@@ -847,11 +815,11 @@ fn a_parameter_that_was_only_given_another_name_is_the_same_input() {
 #[test]
 fn pointers_lead_to_as_many_objects_as_the_parameter_is_declared_to_have() {
     // One reads all of them, the other one stops early; and one says how many there are.
-    let place = place(
+    let place = Place::with_versions(
         "int at(const int list[6]) { int found = -1; for (int i = 5; i >= 0; i--) if (list[i] == 7) found = i; return found; }\n",
         "int at(const int *list) { for (int i = 0; i < 6; i++) if (list[i] == 7) return i; return -1; }\n",
     );
-    let report = compared(&place, &["--function", "at"], 0);
+    let report = place.compared(&["--function", "at"], 0);
     assert_eq!(report["verdict"], "equal", "{report:#}");
     assert!(
         report["notes"].to_string().contains("6 objects"),
@@ -861,11 +829,11 @@ fn pointers_lead_to_as_many_objects_as_the_parameter_is_declared_to_have() {
 
 #[test]
 fn loops_over_the_bits_of_a_number_are_followed_to_their_end_without_a_bound() {
-    let place = place(
+    let place = Place::with_versions(
         "int odd(unsigned x) { int n = 0; for (int i = 0; i < 20; i++) n ^= x >> i & 1; return n; }\n",
         "int odd(unsigned x) { int n = 0, left = 20; while (left-- > 0) { n ^= x & 1; x >>= 1; } return n; }\n",
     );
-    let report = compared(&place, &["--function", "odd"], 0);
+    let report = place.compared(&["--function", "odd"], 0);
     assert_eq!(report["verdict"], "equal", "{report:#}");
 }
 
@@ -875,10 +843,10 @@ fn a_budget_is_kept_where_conditions_would_be_endless_texts() {
         "int ones(unsigned x) { int n = 0; while (x) { x &= x - 1; n++; } return n; }\n";
     let shifts =
         "int ones(unsigned x) { int n = 0; while (x) { n += x & 1; x >>= 1; } return n; }\n";
-    let place = place(shifts, kernighan);
+    let place = Place::with_versions(shifts, kernighan);
     let begin = std::time::Instant::now();
     let flags = ["--function", "ones", "--bound", "72", "--budget", "2s"];
-    let report = compared(&place, &flags, 0);
+    let report = place.compared(&flags, 0);
     assert_ne!(report["verdict"], "different", "{report:#}");
     // It took minutes, whatever was said.
     assert!(begin.elapsed().as_secs() < 30);
@@ -890,7 +858,7 @@ fn a_comparison_that_was_killed_goes_on_with_what_it_had_found() {
     let old = "int f(unsigned a, unsigned b, int x)\n{\n  \
                if (a > 1 && b > 1 && (unsigned long)a * b == 4611685989973229569ul)\n    return 7;\n  return x;\n}\n";
     let new = "int f(unsigned a, unsigned b, int x)\n{\n  return x == 5 ? 6 : x;\n}\n";
-    let place = place(old, new);
+    let place = Place::with_versions(old, new);
     let state = place.project().join("state");
     let flags = ["--function", "f", "--state", state.to_str().unwrap()];
     let files = ["compare", "project/old.c", "project/new.c", "--json"];
@@ -917,8 +885,73 @@ fn a_comparison_that_was_killed_goes_on_with_what_it_had_found() {
     text.extend_from_slice(b"{\"kind\":");
     fs::write(&journal, text).unwrap();
     let flags = [&flags[..], &["--budget", "1", "--resume"]].concat();
-    let report = compared(&place, &flags, 1);
+    let report = place.compared(&flags, 1);
     assert_eq!(report["verdict"], "different", "{report:#}");
     let shown = report["partitions"][0]["condition"].to_string();
     assert!(shown.contains("x == 5"), "{report:#}");
+}
+
+#[test]
+fn a_returned_structure_is_shown_by_its_members() {
+    let old = "struct date { int year, month, day; };
+struct date next(struct date today)
+{
+    static const int days[] = { 31, 28, 31 };
+    today.day++;
+    if (today.day > days[today.month - 1]) {
+        today.month++;
+        today.day = 1;
+    }
+    return today;
+}
+";
+    let place = Place::with_versions(old, &old.replace("today.day = 1", "today.day = 0"));
+    let report = place.compared(&["--function", "next"], 1);
+    let mut partitions = report["partitions"].as_array().unwrap().iter();
+    let differing = partitions.find(|one| one["kind"] == "different").unwrap();
+    let text = format!("{}", differing["old"]["observed"]);
+    assert!(text.contains("{.year = "), "{text}");
+    assert!(text.contains(", .day = 1}"), "{text}");
+    // A variable of the function is named as it is written.
+    let place = Place::with_versions(old, &old.replace("today.month - 1]", "today.month]"));
+    let report = place.compared(&["--function", "next"], 1);
+    let mut partitions = report["partitions"].as_array().unwrap().iter();
+    let failing = partitions.find(|one| one["kind"] == "new-fails").unwrap();
+    let text = format!("{}", failing["new"]);
+    assert!(text.contains("outside of `days`"), "{text}");
+}
+
+#[test]
+fn a_patch_that_does_not_apply_does_not_keep_others_from_being_compared() {
+    let place = Place::with_versions(OLD, OLD);
+    let diff = |old: &str, new: &str| {
+        format!("--- a/old.c\n+++ b/old.c\n@@ -5 +5 @@\n-    if ({old})\n+    if ({new})\n")
+    };
+    place.write("patches/1.diff", diff("discount > 50", "discount > 60"));
+    place.write("patches/2.diff", diff("discount < 50", "discount < 60"));
+    place.write("patches/3.diff", "");
+    let arguments = [
+        "compare",
+        "project/old.c",
+        "project/patches",
+        "--function",
+        "price",
+    ];
+    let output = place.run(arguments);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    let told = stderr(&output);
+    assert!(told.contains("2.diff does not apply to"), "{told}");
+    assert!(
+        told.contains("the patch is empty; it is left out"),
+        "{told}"
+    );
+    // With nothing else there is nothing to compare.
+    let single = [
+        "compare",
+        "project/old.c",
+        "project/patches/3.diff",
+        "--function",
+        "price",
+    ];
+    assert_eq!(place.run(single).status.code(), Some(2));
 }

@@ -6,26 +6,11 @@
 
 mod common;
 
-use std::fs;
-
-use common::{Place, stderr, stdout};
+use common::Place;
 use serde_json::Value;
 
 fn compared(old: &str, new: &str, flags: &[&str], status: i32) -> Value {
-    let place = Place::new();
-    fs::create_dir_all(place.project()).unwrap();
-    fs::write(place.project().join("old.c"), old).unwrap();
-    fs::write(place.project().join("new.c"), new).unwrap();
-    let files = ["compare", "project/old.c", "project/new.c", "--json"];
-    let output = place.run(files.iter().chain(flags));
-    assert_eq!(
-        output.status.code(),
-        Some(status),
-        "{}{}",
-        stdout(&output),
-        stderr(&output)
-    );
-    serde_json::from_str(&stdout(&output)).unwrap()
+    Place::with_versions(old, new).compared(flags, status)
 }
 
 #[test]

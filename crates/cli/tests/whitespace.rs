@@ -127,3 +127,26 @@ fn a_newline_that_is_missing_in_every_test_is_put_there() {
     let diff = report["patches"][0]["diff"].as_str().expect(&messages);
     assert!(diff.contains("+    printf(\"\\n\");"), "{diff}");
 }
+
+#[test]
+fn an_output_that_is_expected_without_the_newline_that_others_have_is_told() {
+    let place = Place::new();
+    let program = "#include <stdio.h>\n#include <stdlib.h>\n\nint main(int argc, char **argv) {\n  \
+                   printf(\"%d\\n\", atoi(argv[1]) > 3);\n  return argc - 2;\n}\n";
+    place.write("program.c", program);
+    for (name, arguments, output) in [
+        ("large", "9", "1\n"),
+        ("small", "1", "0\n"),
+        ("three", "3", "1"),
+    ] {
+        place.write(&format!("cases/{name}.args"), arguments);
+        place.write(&format!("cases/{name}.out"), output);
+    }
+    let arguments = ["repair", "project/program.c", "--first", "--budget", "1s"];
+    let hint = "test three fails, and the output that is expected there ends without a newline, \
+                unlike that of other tests; --ignore-trailing-whitespace lets a program pass that prints one";
+    let (_, messages) = json(&place, &arguments);
+    assert!(messages.contains(hint), "{messages}");
+    let (_, messages) = json(&place, &[&arguments[..], &[FLAG]].concat());
+    assert!(!messages.contains(hint), "{messages}");
+}

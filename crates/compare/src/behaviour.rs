@@ -181,7 +181,7 @@ impl Formulas {
             }
             all.push(match values.as_slice() {
                 [only] => format!("{name} = {only}"),
-                _ => format!("{name} = {{{}}}", values.join(", ")),
+                _ => format!("{name} = {{{}}}", in_short(&values).join(", ")),
             });
         }
         for (verb, pieces) in [
@@ -194,6 +194,27 @@ impl Formulas {
         }
         all
     }
+}
+
+/// So many elements of an array that follow each other are written by the first and the last.
+const MANY: usize = 8;
+
+/// Values, of which elements of one array that follow each other (`s[0]`, `s[1]`, …) are not written one by one.
+fn in_short(values: &[String]) -> Vec<String> {
+    let element = |value: &str| {
+        let (array, index) = value.strip_suffix(']')?.rsplit_once('[')?;
+        Some((array.to_owned(), index.parse::<u64>().ok()?))
+    };
+    let follows = |one: &String, next: &String| match (element(one), element(next)) {
+        (Some(one), Some(next)) => one.0 == next.0 && one.1 + 1 == next.1,
+        _ => false,
+    };
+    let runs = values.chunk_by(follows);
+    let short = runs.flat_map(|run| match run {
+        [first, .., last] if run.len() >= MANY => vec![first.clone(), "…".to_owned(), last.clone()],
+        _ => run.to_vec(),
+    });
+    short.collect()
 }
 
 /// A term whose upper bits are cut off because they are known, such as `x & 0x7fffffff`.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::limits::Limits;
 use crate::runner::{Ending, Runner, TimeKind};
 use crate::sandbox::Sandbox;
-use crate::suite::TestSuite;
+use crate::suite::{Comparison, TestKind, TestSuite};
 use crate::verdict::{FailReason, TestError, TestRun, Verdict, run_test};
 
 /// What every test of a suite does on the untouched program.
@@ -500,6 +500,30 @@ impl Baseline {
             "{tests} only by whitespace at the ends of lines or of the output; --ignore-trailing-whitespace \
              lets such tests pass"
         ))
+    }
+
+    /// What to tell the user if what failing cases expect ends without a newline, and what others expect has one: it was mostly written
+    /// down without it, and nothing that prints lines can pass.
+    pub fn without_newline(&self, suite: &TestSuite) -> Option<String> {
+        let lacks = |test: &BaselineTest| {
+            let case = match &suite.tests.get(test.index)?.kind {
+                TestKind::Case(case) => case,
+                TestKind::Driver { .. } => return None,
+            };
+            let last = case.expected_stdout.last()?;
+            Some(*last != b'\n' && case.comparison == Comparison::Exact)
+        };
+        let mut lacking = self.failing().filter(|test| lacks(test) == Some(true));
+        let first = lacking.next()?;
+        let others = self.tests.iter();
+        let have = others.filter(|test| lacks(test) == Some(false)).count();
+        let tests = named(first, lacking.count());
+        (have > 0).then(|| {
+            format!(
+                "{tests}, and the output that is expected there ends without a newline, unlike that of other tests; \
+                 --ignore-trailing-whitespace lets a program pass that prints one"
+            )
+        })
     }
 
     /// Whether a test fails because the program prints whitespace at the ends of lines or of the output that is not expected there.

@@ -22,7 +22,7 @@ pub enum RepairError {
     #[error(transparent)]
     Record(#[from] RecordError),
     /// No test fails.
-    #[error("all {tests} tests pass: there is nothing to repair; add a test that shows the bug")]
+    #[error("{}: there is nothing to repair; add a test that shows the bug", all_pass(*tests))]
     NothingFails {
         /// Number of tests.
         tests: usize,
@@ -160,5 +160,13 @@ impl RepairError {
             RepairError::Parse(ParseError::Run(RunError::Cancelled)) => true,
             _ => false,
         }
+    }
+}
+
+/// That all of so many tests pass.
+fn all_pass(tests: usize) -> String {
+    match tests {
+        1 => "the only test passes".to_owned(),
+        _ => format!("all {tests} tests pass"),
     }
 }

@@ -175,6 +175,7 @@ pub fn prepare<'a>(
     let told = baseline
         .impatience()
         .chain(baseline.trailing_whitespace())
+        .chain(baseline.without_newline(suite))
         .chain(baseline.leaks())
         .chain(surroundings.scratch.attempts().news());
     for told in told {

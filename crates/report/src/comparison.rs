@@ -346,13 +346,9 @@ impl Partition {
                 let _ = writeln!(text, "     {name}  {words}");
             }
         }
-        let sample: Vec<String> = self
-            .sample
-            .iter()
-            .map(|(name, value)| format!("{name} = {value}"))
-            .collect();
+        let sample = sample_text(&self.sample);
         if !sample.is_empty() {
-            let _ = writeln!(text, "     e.g.  {}", sample.join(", "));
+            let _ = writeln!(text, "     e.g.  {sample}");
         }
         if let (Some(old), Some(new)) = (&self.old.observed, &self.new.observed) {
             let _ = match old == new {
@@ -396,5 +392,53 @@ impl Observed {
             words.push(self.ending.clone());
         }
         words.join(", ")
+    }
+}
+
+/// So many neighbours of an array that hold the same are written as one.
+const MANY: usize = 8;
+
+/// The inputs of a sample: `n = 5, s[0] = 'a'`.
+fn sample_text(sample: &[(String, String)]) -> String {
+    // An element of an array: what is before its index, and that.
+    let element = |name: &str| {
+        let (array, index) = name.strip_suffix(']')?.rsplit_once('[')?;
+        Some((array.to_owned(), index.parse::<u64>().ok()?))
+    };
+    let goes_on = |one: &(String, String), next: &(String, String)| {
+        let (one_at, next_at) = (element(&one.0), element(&next.0));
+        let are_neighbours = one_at
+            .zip(next_at)
+            .is_some_and(|(one, next)| one.0 == next.0 && one.1 + 1 == next.1);
+        are_neighbours && one.1 == next.1
+    };
+    let runs = sample.chunk_by(goes_on);
+    let parts = runs.flat_map(|run| match run {
+        [first, .., last] if run.len() >= MANY => {
+            vec![format!("{} to {} = {}", first.0, last.0, first.1)]
+        }
+        _ => {
+            let each = run.iter();
+            each.map(|(name, value)| format!("{name} = {value}"))
+                .collect()
+        }
+    });
+    parts.collect::<Vec<String>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbours_in_an_array_that_hold_the_same_are_written_as_one() {
+        let mut sample = vec![("n".to_owned(), "3".to_owned())];
+        sample.extend((0..9).map(|at| (format!("a->name[{at}]"), "0".to_owned())));
+        sample.push(("a->name[9]".to_owned(), "1".to_owned()));
+        sample.push(("b[0]".to_owned(), "1".to_owned()));
+        assert_eq!(
+            sample_text(&sample),
+            "n = 3, a->name[0] to a->name[8] = 0, a->name[9] = 1, b[0] = 1"
+        );
     }
 }

@@ -20,7 +20,7 @@ use crate::placing::{self, BatchPlace, Width};
 use crate::plan::Plan;
 use crate::planned::SourceFile;
 use crate::scan;
-use crate::{Apart, EngineError, Stats};
+use crate::{Apart, EngineError, Outside, Stats, Unwoven};
 
 /// Alternatives of a batch have so many bytes at most: the syntax tree of some takes three thousand times as much
 /// memory.
@@ -133,7 +133,8 @@ impl Batcher<'_> {
             }
             if refused.is_empty() && *self.trials == 0 {
                 let everyone = members.into_iter();
-                apart.extend(everyone.map(|member| (member, Apart::NotWoven)));
+                let reason = |member| (member, Apart::NotWoven(Unwoven::Unassigned));
+                apart.extend(everyone.map(reason));
                 members = Vec::new();
                 continue;
             }
@@ -145,13 +146,15 @@ impl Batcher<'_> {
                 continue;
             }
             if refused.is_empty() {
-                refused.insert(0, Apart::NotWoven);
+                refused.insert(0, Apart::NotWoven(Unwoven::Unassigned));
             }
             // Those that may go into wider places are woven again with the others.
             refused.retain(|patch, reason| {
                 let member = members[*patch as usize];
                 let width = self.widths.entry(member).or_default();
-                let wider = width.wider().filter(|_| *reason == Apart::NotWoven);
+                let wider = width
+                    .wider()
+                    .filter(|_| matches!(reason, Apart::NotWoven(_)));
                 *width = wider.unwrap_or(*width);
                 wider.is_none()
             });
@@ -247,12 +250,11 @@ impl Batcher<'_> {
                 })
             });
             match hit {
-                Some(alternative) => refused.extend(
-                    alternative
-                        .patches
-                        .iter()
-                        .map(|patch| (*patch, Apart::NotWoven)),
-                ),
+                Some(alternative) => {
+                    let reason = Apart::NotWoven(Unwoven::Error(diagnostic.message.clone()));
+                    let patches = alternative.patches.iter();
+                    refused.extend(patches.map(|patch| (*patch, reason.clone())));
+                }
                 None => unassigned = true,
             }
         }
@@ -275,7 +277,8 @@ impl Batcher<'_> {
         if refused.is_empty() && unassigned {
             let added = texts.iter().filter(|text| text.added);
             let patches = added.flat_map(|added| added.patches);
-            refused.extend(patches.map(|patch| (*patch, Apart::NotWoven)));
+            let reason = |patch: &u32| (*patch, Apart::NotWoven(Unwoven::Unassigned));
+            refused.extend(patches.map(reason));
             if refused.is_empty() {
                 return Ok(Err(Refused::Unassigned));
             }
@@ -287,7 +290,7 @@ impl Batcher<'_> {
                 let own = additions::meddling(self.worker, compiler, &text, &texts, undeclared)?;
                 meddling.extend(own);
             }
-            let reason = |patch| (patch, Apart::OutsideOfFunctions);
+            let reason = |patch| (patch, Apart::OutsideOfFunctions(Outside::Meddles));
             refused.extend(meddling.into_iter().map(reason));
         }
         if !refused.is_empty() {
@@ -337,7 +340,8 @@ impl Batcher<'_> {
                     let patches = hit.iter().flat_map(|(number, ordinal)| {
                         &places[own[*number]].alternatives[*ordinal].patches
                     });
-                    let refused = patches.map(|patch| (*patch, Apart::NotWoven));
+                    let reason = |patch: &u32| (*patch, Apart::NotWoven(Unwoven::Unassigned));
+                    let refused = patches.map(reason);
                     return Ok(Err(Refused::Patches(refused.collect())));
                 }
                 Rejected::Everything => return Ok(Err(Refused::Unassigned)),
@@ -668,7 +672,8 @@ fn escaping_declarations(
                 _ => false,
             });
             if declares {
-                found.extend(alternative.patches.iter().map(|p| (*p, Apart::NotWoven)));
+                let reason = |patch: &u32| (*patch, Apart::NotWoven(Unwoven::Declares));
+                found.extend(alternative.patches.iter().map(reason));
             }
         }
     }

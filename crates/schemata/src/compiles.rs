@@ -372,7 +372,7 @@ impl Planner<'_, '_> {
                     Some(Fate::Apart(reason)) => {
                         matches!(
                             reason,
-                            Apart::OutsideOfFunctions
+                            Apart::OutsideOfFunctions(_)
                                 | Apart::Special
                                 | Apart::Unbalanced
                                 | Apart::NotTwice

@@ -30,7 +30,7 @@ use crate::rounds::{OpenReason, RoundResult, RoundWorker, Rounds, lock, unobserv
 use crate::stack;
 use crate::state::{Maker, State, own_name};
 use crate::varying;
-use crate::{Apart, Behaviour, EngineError, Event, Fate, Options, Stats};
+use crate::{Apart, Behaviour, EngineError, Event, Fate, Options, Stats, Unwoven};
 
 pub use undeclared::UndeclaredCall;
 
@@ -377,7 +377,7 @@ impl<'a> Engine<'a> {
         }
         if others.len() == 1 || halvings >= MOST_HALVINGS {
             for member in others {
-                self.set_apart(member, Apart::NotWoven, sink);
+                self.set_apart(member, Apart::NotWoven(Unwoven::Unassigned), sink);
             }
             return;
         }

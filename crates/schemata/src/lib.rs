@@ -134,7 +134,7 @@ pub enum Apart {
     /// It changes a source whose syntax tree could not be had, or that another program has written.
     NotUnderstood,
     /// It changes text outside of the bodies of functions, or adds there what would mean something to others.
-    OutsideOfFunctions,
+    OutsideOfFunctions(Outside),
     /// It adds what does something by itself, or is found by others: a constructor, an alias, a section, assembly.
     Special,
     /// It changes a function that cannot be woven.
@@ -154,15 +154,89 @@ pub enum Apart {
     /// The compiler's errors could not be assigned to patches.
     NotIsolated,
     /// Its woven text is not accepted.
-    NotWoven,
+    NotWoven(Unwoven),
     /// The woven program does not link.
     NotLinked,
     /// The build itself executes what it changes.
     ExecutedByBuild,
 }
 
+/// What a patch changes outside of the bodies of functions.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Outside {
+    /// The head of this function.
+    Head(String),
+    /// The definition or declaration of this name.
+    Definition(String),
+    /// It adds this name, or what is known by it.
+    Adds(String),
+    /// This directive.
+    Directive(String),
+    /// What it adds changes what the rest of the file means.
+    Meddles,
+    /// Several definitions at once, or what is not understood.
+    Text,
+}
+
+impl Outside {
+    fn reason(&self) -> &'static str {
+        match self {
+            Outside::Head(_) => "changes the head of a function",
+            Outside::Definition(_) => "changes a definition outside of functions",
+            Outside::Adds(_) => "adds a name outside of functions",
+            Outside::Directive(_) => "changes a directive outside of functions",
+            Outside::Meddles => {
+                "adds outside of functions what changes the meaning of other functions"
+            }
+            Outside::Text => "changes text outside of functions",
+        }
+    }
+}
+
+/// Why a woven text is not accepted.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Unwoven {
+    /// The compiler says this where the patch stands in it.
+    Error(String),
+    /// The patch declares something that statements behind it would see no more.
+    Declares,
+    /// The compiler rejects it, or its build fails, and of which patch it complains is not known.
+    Unassigned,
+}
+
 impl Apart {
-    /// A phrase for tables and messages.
+    /// A phrase for messages about one patch: with names, where [`Apart::reason`] has the kind.
+    pub fn told(&self) -> String {
+        let reason = self.reason();
+        match self {
+            Apart::OutsideOfFunctions(Outside::Head(name)) => {
+                format!("changes the head of `{name}`")
+            }
+            Apart::OutsideOfFunctions(Outside::Definition(name)) => {
+                format!("changes what `{name}` is, outside of functions")
+            }
+            Apart::OutsideOfFunctions(Outside::Adds(name)) => {
+                format!("adds `{name}` outside of functions")
+            }
+            Apart::OutsideOfFunctions(Outside::Directive(line)) => {
+                format!("changes the directive `{line}`")
+            }
+            Apart::NotWoven(Unwoven::Error(message)) => {
+                format!("{reason}: the compiler says there `{message}`")
+            }
+            Apart::NotWoven(Unwoven::Declares) => {
+                format!("{reason}: it declares a name in the middle of a block")
+            }
+            Apart::NotWoven(Unwoven::Unassigned) => {
+                format!(
+                    "{reason}: what is woven does not build, and which patch is to blame is not known"
+                )
+            }
+            _ => reason.to_owned(),
+        }
+    }
+
+    /// A phrase for tables: the kind of reason.
     pub fn reason(&self) -> &'static str {
         match self {
             Apart::Nothing => "changes nothing but blanks and comments",
@@ -170,7 +244,7 @@ impl Apart {
             Apart::NotASource => "changes a file that is no C source of the build",
             Apart::CompiledTwice => "changes a source that is compiled in several ways",
             Apart::NotUnderstood => "changes a source whose syntax tree cannot be read",
-            Apart::OutsideOfFunctions => "changes text outside of functions",
+            Apart::OutsideOfFunctions(what) => what.reason(),
             Apart::Special => {
                 "adds what does something by itself (a constructor, an alias, a section, assembly)"
             }
@@ -186,7 +260,7 @@ impl Apart {
             }
             Apart::LargeArray => "adds a large array",
             Apart::NotIsolated => "has compile errors that could not be assigned",
-            Apart::NotWoven => "cannot be woven with the others",
+            Apart::NotWoven(_) => "cannot be woven with the others",
             Apart::NotLinked => "does not link with the others",
             Apart::ExecutedByBuild => "changes what the build executes",
         }

@@ -48,7 +48,7 @@ pub fn may_be_of_functions(reason: &Apart) -> bool {
         reason,
         Apart::Nothing
             | Apart::NotASource
-            | Apart::OutsideOfFunctions
+            | Apart::OutsideOfFunctions(_)
             | Apart::Unbalanced
             | Apart::NotTwice
     )

@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use patchwright_csource::{Function, lex};
 use patchwright_text::Span;
 
+use crate::Outside;
 use crate::scan::skip_directives;
 
 /// Text that a patch adds between the definitions of a file.
@@ -225,6 +226,40 @@ pub fn definition_at(source: &[u8], functions: &[Function], at: Span) -> Option<
         )
     });
     spans.find(|span| span.contains_span(at))
+}
+
+/// What stands at a place outside of the bodies of functions.
+pub fn what_is_at(source: &[u8], functions: &[Function], at: Span) -> Outside {
+    let in_head =
+        |function: &&Function| at.start < function.body_span.start && at.end > function.span.start;
+    let mut heads = functions.iter().filter(in_head);
+    match (heads.next(), heads.next()) {
+        (Some(only), None) => return Outside::Head(only.name.clone()),
+        (Some(_), Some(_)) => return Outside::Text,
+        (None, _) => {}
+    }
+    // Without the blanks and comments round it.
+    let start = lex::skip_blank(source, at.start as usize).min(at.end as usize);
+    let text = source.get(start..at.end as usize).unwrap_or_default();
+    let end = start + text.trim_ascii_end().len();
+    let at = Span::new(start as u32, end as u32);
+    let Some(definition) = definition_at(source, functions, at) else {
+        return Outside::Text;
+    };
+    let text = definition.slice(source).unwrap_or_default();
+    let line = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    match (name_in(text), text.first()) {
+        (Some(name), _) => Outside::Definition(name),
+        (None, Some(b'#')) => Outside::Directive(String::from_utf8_lossy(line).trim().to_owned()),
+        (None, _) => Outside::Text,
+    }
+}
+
+/// The first name that a text outside of functions defines or declares, if that can be told.
+pub fn name_in(text: &[u8]) -> Option<String> {
+    let brought = brought(text)?;
+    let names = [&brought.external, &brought.defined, &brought.declared];
+    names.into_iter().find_map(|names| names.first().cloned())
 }
 
 /// The offset behind the directive that begins at `at`.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use patchwright_csource::Clang;
+use patchwright_csource::{Clang, TranslationUnit};
 use patchwright_exec::{CompileCommand, FileError, Worker, files, included_sources, includers};
 use patchwright_patches::{FileChange, NewText, Patch};
 use patchwright_text::LineMap;
@@ -20,7 +20,7 @@ use crate::macros::{Untouched, may_be_of_functions};
 use crate::outside::{self, Brought};
 use crate::planned::{Others, PlannedFile, PlannedPatch, SourceFile, planned_file};
 use crate::preprocessed::Preprocessed;
-use crate::{Apart, EngineError, Event, Fate, Stats};
+use crate::{Apart, EngineError, Event, Fate, Outside, Stats};
 
 /// The sources that patches change, and the patches that can be woven.
 #[derive(Default)]
@@ -138,7 +138,7 @@ impl Planner<'_, '_> {
                     let source = &mut plan.sources[file];
                     // Names that it brings mean something in what stands behind the included file.
                     if !edits.additions.is_empty() && !source.includers.is_empty() {
-                        return Ok(Err(Apart::OutsideOfFunctions));
+                        return Ok(Err(outside_of_functions(&edits, &source.unit)));
                     }
                     if !edits.additions.is_empty()
                         && let Err(reason) = self.admit(&edits, source, &mut planned.brought)?
@@ -147,7 +147,7 @@ impl Planner<'_, '_> {
                     }
                     let replaces_macros = planned.brought.macros && !edits.replaced.is_empty();
                     if replaces_macros && self.changes_headers(change, source)? {
-                        return Ok(Err(Apart::OutsideOfFunctions));
+                        return Ok(Err(outside_of_functions(&edits, &source.unit)));
                     }
                     planned.files.push(edits);
                 }
@@ -157,7 +157,8 @@ impl Planner<'_, '_> {
         }
         let external = &planned.brought.external;
         if !external.is_empty() && self.is_linked(external)? {
-            return Ok(Err(Apart::OutsideOfFunctions));
+            let name = external.first().cloned().unwrap_or_default();
+            return Ok(Err(Apart::OutsideOfFunctions(Outside::Adds(name))));
         }
         if planned.files.is_empty() && !is_left_out {
             return Ok(Err(Apart::Nothing));
@@ -208,7 +209,7 @@ impl Planner<'_, '_> {
             let mut names = Vec::new();
             for (_, compiler) in source.compilers() {
                 let Some(with_headers) = compiler.preprocess(self.worker, text)? else {
-                    return Ok(Err(Apart::OutsideOfFunctions));
+                    return Ok(Err(outside_of_functions(edits, &source.unit)));
                 };
                 names.push(KnownNames::new(text, &with_headers));
             }
@@ -226,7 +227,7 @@ impl Planner<'_, '_> {
             let Some(mut brought) = brought else {
                 return Ok(Err(match outside::is_special(&addition.text) {
                     true => Apart::Special,
-                    false => Apart::OutsideOfFunctions,
+                    false => outside_of_functions(edits, unit),
                 }));
             };
             all.defined.append(&mut brought.defined);
@@ -426,5 +427,22 @@ fn has_line_directives(text: &[u8]) -> bool {
                     .strip_prefix(b"line")
                     .is_some_and(|rest| rest.first().is_some_and(u8::is_ascii_whitespace))
         })
+    })
+}
+
+/// What a patch changes or adds outside of the bodies of functions, as a reason to build it by itself.
+fn outside_of_functions(edits: &PlannedFile, unit: &TranslationUnit) -> Apart {
+    let names = edits.additions.iter();
+    let mut names = names.filter_map(|addition| outside::name_in(&addition.text));
+    let added = names.find(|name| !edits.replaced.contains(name));
+    if let Some(added) = added {
+        return Apart::OutsideOfFunctions(Outside::Adds(added));
+    }
+    Apart::OutsideOfFunctions(match edits.replaced.first() {
+        Some(name) if unit.functions.iter().any(|own| own.name == *name) => {
+            Outside::Head(name.clone())
+        }
+        Some(name) => Outside::Definition(name.clone()),
+        None => Outside::Text,
     })
 }

@@ -342,7 +342,7 @@ pub fn planned_file(
         }
         let definition = outside::definition_at(base, functions, at);
         changed
-            .entry(definition.ok_or(Apart::OutsideOfFunctions)?)
+            .entry(definition.ok_or_else(|| changed_outside(source, at))?)
             .or_default();
     }
     for edit in &edits {
@@ -368,14 +368,14 @@ pub fn planned_file(
     for (&span, edits) in &changed {
         let text = crate::runs::alternative(base, span, edits);
         let replacement = replacements::replacement(base, functions, span, text);
-        let mut replacement = replacement.ok_or(Apart::OutsideOfFunctions)?;
+        let mut replacement = replacement.ok_or_else(|| changed_outside(source, span))?;
         // A name that is defined no more, and that the patch leaves where it is mentioned, or asked for with `#ifdef`.
         let is_left = |at: &Span| {
             !all.iter().any(|edit| edit.span.contains_span(*at))
                 && !changed.keys().any(|span| span.contains_span(*at))
         };
         if replacement.orphans.iter().any(is_left) {
-            return Err(Apart::OutsideOfFunctions);
+            return Err(changed_outside(source, span));
         }
         planned.additions.push(Addition {
             offset: span.start,
@@ -397,6 +397,12 @@ pub fn planned_file(
     planned.refuse(source)?;
     let changes = !planned.functions.is_empty() || !planned.additions.is_empty();
     Ok(changes.then_some(planned))
+}
+
+/// What is changed at a place outside of the bodies of functions, as a reason to build a patch by itself.
+fn changed_outside(source: &SourceFile, at: Span) -> Apart {
+    let unit = &source.unit;
+    Apart::OutsideOfFunctions(outside::what_is_at(&unit.source, &unit.functions, at))
 }
 
 /// The function in whose body, between the braces, the span lies.

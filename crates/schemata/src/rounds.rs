@@ -135,7 +135,7 @@ impl OpenReason {
             OpenReason::Unobserved => "a test does not tell which patch it runs",
             OpenReason::LeavesOther => "leaves other files behind than the untouched program",
             OpenReason::EndsRunner => "ends what runs it",
-            OpenReason::Undefined => "may use something that has no value",
+            OpenReason::Undefined => "may do what C does not define",
             OpenReason::FailsAgain => "fails a test when all are run once more",
             OpenReason::ChangesProgram => "changes the program by being woven into it",
         }

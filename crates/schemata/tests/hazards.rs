@@ -4,7 +4,7 @@
 mod common;
 
 use common::{Plain, PlainRun, Subject, driver_project, plain, validate, validate_texts};
-use patchwright_schemata::{Apart, Fate, Options};
+use patchwright_schemata::{Apart, Fate, Options, Outside};
 
 const PROGRAM: &str = "\
 #include <stdio.h>
@@ -521,9 +521,15 @@ int main(void)
         ("#define OWN 3", "#define OWN (2 + 1)"),
     ];
     let found = validate_beside(source, "", script, &changes, &[("part.c", part)]);
-    let apart = Fate::Apart(Apart::OutsideOfFunctions);
+    let apart = |name: &str| {
+        Fate::Apart(Apart::OutsideOfFunctions(Outside::Definition(
+            name.to_owned(),
+        )))
+    };
     let woven = Fate::Woven;
-    let fates = [&apart, &apart, &woven, &woven, &woven];
+    let added = Outside::Adds("SEEN_BEFORE".to_owned());
+    let added = Fate::Apart(Apart::OutsideOfFunctions(added));
+    let fates = [&apart("MODE"), &added, &woven, &woven, &woven];
     assert_eq!(found.fates.iter().collect::<Vec<_>>(), fates);
     let passes = |patch: usize| found.verdicts[&(patch, 0)].is_pass();
     assert_eq!((passes(2), passes(3), passes(4)), (false, false, true));

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{Plain, PlainRun, Subject, as_plainly, plain, validate};
-use patchwright_schemata::{Apart, Fate, Options};
+use patchwright_schemata::{Apart, Fate, Options, Outside};
 
 const PROGRAM: &str = "\
 #include <stdio.h>
@@ -155,7 +155,12 @@ fn what_is_not_of_functions_only_is_built_by_itself() {
             &[("#define OFFSET 2", "#define OFFSET 3")],
         ],
     );
-    assert_eq!(found.fates, vec![Fate::Apart(Apart::OutsideOfFunctions); 2]);
+    let of = |name: &str| {
+        Fate::Apart(Apart::OutsideOfFunctions(Outside::Definition(
+            name.to_owned(),
+        )))
+    };
+    assert_eq!(found.fates, [of("LEVELS"), of("OFFSET")]);
 }
 
 #[test]

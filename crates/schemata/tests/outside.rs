@@ -5,7 +5,7 @@ mod common;
 use std::fmt::Write as _;
 
 use common::{Plain, PlainRun, Subject, plain, validate};
-use patchwright_schemata::{Apart, Fate, Options};
+use patchwright_schemata::{Apart, Fate, Options, Outside};
 
 const SOURCE: &str = "\
 #include <stdio.h>
@@ -381,7 +381,10 @@ fn what_others_would_see_is_built_apart() {
             true,
         ),
     ]);
-    assert_eq!(fates[0], Fate::Apart(Apart::OutsideOfFunctions));
+    assert_eq!(
+        fates[0],
+        Fate::Apart(Apart::OutsideOfFunctions(Outside::Meddles))
+    );
     assert_eq!(fates[2], Fate::Apart(Apart::Special));
 }
 

@@ -4,7 +4,7 @@ mod common;
 
 use common::{PlainRun, Subject, validate};
 use patchwright_exec::Verdict;
-use patchwright_schemata::{Apart, Fate, Options};
+use patchwright_schemata::{Apart, Fate, Options, Outside};
 
 const MAX: &str = "\
 #include <stdio.h>
@@ -103,9 +103,22 @@ fn what_is_no_edit_of_a_body_is_handed_back_with_its_reason() {
         replaced("static int calls;", "int calls;"),
         replaced("    calls++;\n", "    calls++; missing_function(a);\n"),
         replaced("    calls++;\n", "    /* counts */ calls++;\n"),
+        replaced("int argc, char **argv", "int argc, char *argv[]"),
+        replaced("#include <stdlib.h>\n", ""),
     ];
     let found = validate(&subject(), &texts, Options::default());
-    assert_eq!(found.fates[0], Fate::Apart(Apart::OutsideOfFunctions));
+    let outside = Apart::OutsideOfFunctions(Outside::Definition("calls".to_owned()));
+    assert_eq!(
+        outside.told(),
+        "changes what `calls` is, outside of functions"
+    );
+    assert_eq!(found.fates[0], Fate::Apart(outside));
     assert_eq!(found.fates[1], Fate::Apart(Apart::Undeclared));
     assert_eq!(found.fates[2], Fate::Woven);
+    let told = |patch: usize| match &found.fates[patch] {
+        Fate::Apart(reason) => reason.told(),
+        other => format!("{other:?}"),
+    };
+    assert_eq!(told(3), "changes the head of `main`");
+    assert_eq!(told(4), "changes the directive `#include <stdlib.h>`");
 }

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Command;
 
 use common::{driver_project, validate_texts};
-use patchwright_schemata::{Apart, Fate, Options};
+use patchwright_schemata::{Apart, Fate, Options, Outside};
 
 /// Two programs of one text. What `SCALE` is decides about types and values; `WIDE` leaves some of it out.
 const SOURCE: &str = "\
@@ -165,7 +165,9 @@ fn patches_of_a_source_that_is_compiled_in_two_ways_are_woven_for_both() {
             }
             Fate::Apart(reason) => {
                 let expected = match changes[patch].0 {
-                    "SMALL_BONUS 0" => Apart::OutsideOfFunctions,
+                    "SMALL_BONUS 0" => {
+                        Apart::OutsideOfFunctions(Outside::Definition("SMALL_BONUS".to_owned()))
+                    }
                     _ => Apart::CompiledTwice,
                 };
                 assert_eq!(*reason, expected, "{:?}", changes[patch]);

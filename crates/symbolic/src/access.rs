@@ -607,6 +607,10 @@ fn described(object: &Object) -> String {
     match object.kind {
         Kind::Heap => kind.to_owned(),
         _ if object.name.is_empty() || object.name.starts_with('.') => kind.to_owned(),
-        _ => format!("`{}`", object.name),
+        // A variable that is static within a function has a number behind its name.
+        _ => {
+            let name = object.name.split('.').next().unwrap_or_default();
+            format!("`{name}`")
+        }
     }
 }

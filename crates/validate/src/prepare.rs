@@ -214,7 +214,7 @@ pub fn prepare<'a>(
         }
     };
     if !is_supposed {
-        check(&untouched.baseline, options, surroundings)?;
+        check(&untouched.baseline, suite, options, surroundings)?;
     }
     let prepared = Prepared {
         included: included_sources(&folder)?,
@@ -356,6 +356,7 @@ fn about_failing(baseline: &Baseline, tests: &Tests) -> Option<String> {
 /// Says what is unusual of a baseline.
 fn check(
     baseline: &Baseline,
+    suite: &TestSuite,
     options: &ValidateOptions,
     surroundings: &Surroundings<'_>,
 ) -> Result<(), ValidateError> {
@@ -367,6 +368,7 @@ fn check(
         ));
     }
     let unusual = baseline.impatience().chain(baseline.trailing_whitespace());
+    let unusual = unusual.chain(baseline.without_newline(suite));
     let tried = surroundings.scratch.attempts().news();
     unusual.chain(tried).for_each(warn);
     let tests = Tests::of(baseline, options);

@@ -111,7 +111,7 @@ impl Woven<'_> {
                 Fate::Woven => Some(Known::default()),
                 Fate::Apart(reason) => {
                     *stats.apart.entry(reason.reason().to_owned()).or_default() += 1;
-                    set_apart(index, reason.reason());
+                    set_apart(index, &reason.told());
                     None
                 }
                 Fate::DoesNotCompile {
@@ -142,7 +142,7 @@ impl Woven<'_> {
             EngineEvent::Progress(done) => events(Event::Progress { done, total }),
             EngineEvent::Apart { patch, reason } => {
                 *stats.apart.entry(reason.reason().to_owned()).or_default() += 1;
-                set_apart(patch, reason.reason());
+                set_apart(patch, &reason.told());
                 known[patch] = None;
             }
             EngineEvent::Open {

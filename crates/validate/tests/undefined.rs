@@ -172,7 +172,7 @@ fn what_may_use_something_without_a_value_has_the_verdict_of_its_own_build() {
     assert_eq!(words(&patches, &woven), words(&patches, &plain));
     for (patch, (id, _)) in woven.patches.iter().zip(&patches) {
         let apart = patch.apart.as_deref().unwrap_or_default();
-        let is_doubted = apart.starts_with("may use something that has no value: in `");
+        let is_doubted = apart.starts_with("may do what C does not define: in `");
         let wanted = !["right", "wrong", "text"].contains(id);
         assert_eq!(is_doubted, wanted, "{id}: {apart}");
     }

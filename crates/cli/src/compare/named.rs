@@ -163,17 +163,26 @@ fn patched(
     )
     .map_err(Problem::of)?;
     let mut all = Vec::new();
+    // The first patch that is none of this program, if it is the only one; of several the others are compared.
+    let mut unusable: Option<String> = None;
+    let mut refuse = |message: String| {
+        if set.entries.len() > 1 {
+            eprintln!("patchwright: warning: {message}; it is left out");
+        }
+        unusable.get_or_insert(message);
+    };
     for entry in &set.entries {
         let Some(patch) = entry.patch() else {
             let reason = match &entry.applied {
                 patchwright_patches::Applied::DoesNotApply(not) => not.reason.to_string(),
                 patchwright_patches::Applied::Patch(_) => String::new(),
             };
-            return Err(Problem::Input(format!(
+            refuse(format!(
                 "the patch {} does not apply to {}: {reason}",
                 entry.id().0,
                 first.shown
-            )));
+            ));
+            continue;
         };
         let shown = match set.entries.len() {
             1 => patches.display().to_string(),
@@ -192,11 +201,12 @@ fn patched(
                     _ => None,
                 });
                 let Some(text) = own else {
-                    return Err(Problem::Input(format!(
+                    refuse(format!(
                         "the patch {} does not change {}",
                         entry.id().0,
                         first.shown
-                    )));
+                    ));
+                    continue;
                 };
                 let folder = scratch
                     .create_folder(&format!("patched-{number}-{}", all.len()))
@@ -208,7 +218,10 @@ fn patched(
         };
         all.push(Named { shown, what });
     }
-    Ok(all)
+    match unusable {
+        Some(message) if all.is_empty() => Err(Problem::Input(message)),
+        _ => Ok(all),
+    }
 }
 
 /// What is needed to build versions.

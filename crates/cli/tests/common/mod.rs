@@ -43,6 +43,30 @@ impl Place {
         place
     }
 
+    /// A place with two versions of a C file, `old.c` and `new.c`, as its project.
+    pub fn with_versions(old: &str, new: &str) -> Self {
+        let place = Place::new();
+        place.write("old.c", old);
+        place.write("new.c", new);
+        place
+    }
+
+    /// What `compare` says of the two versions, as JSON; it ends with this status.
+    pub fn compared(&self, flags: &[&str], status: i32) -> serde_json::Value {
+        let files = ["compare", "project/old.c", "project/new.c", "--json"];
+        let output = self.run(files.iter().chain(flags));
+        assert_eq!(
+            output.status.code(),
+            Some(status),
+            "{}{}",
+            stdout(&output),
+            stderr(&output)
+        );
+        let report: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+        assert_eq!(report["schema"], "patchwright-compare");
+        report
+    }
+
     pub fn project(&self) -> PathBuf {
         self.root.join("project")
     }

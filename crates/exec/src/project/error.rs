@@ -97,7 +97,7 @@ pub enum ProjectError {
     #[error("{place}: the folder of cases {} does not exist; paths are relative to the project's root", folder.display())]
     CasesMissing { place: Place, folder: PathBuf },
     /// The folder of cases of a single C file does not exist.
-    #[error("there is no folder of cases {}; give it behind the C file, or with --cases", folder.display())]
+    #[error("there is no folder `{}`; the folder of cases is named after the C file, or with --cases", folder.display())]
     FileCasesMissing { folder: PathBuf },
     /// A folder of cases after the folder of a project.
     #[error("{}: only a single C file is followed by its folder of cases; for the project {}, say --program PATH --cases FOLDER", folder.display(), root.display())]

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde::Serialize;
 
-use super::Comparison;
+use super::{Comparison, sample_text};
 use crate::text::Style;
 
 /// A sequence of changed lines.
@@ -70,13 +70,9 @@ impl Comparison {
                 (_, None) => "it is not known whether the versions differ".to_owned(),
             };
             let _ = writeln!(text, "  ⟨{}⟩  {what}", numbers(&met.lines));
-            let sample: Vec<String> = met
-                .sample
-                .iter()
-                .map(|(name, value)| format!("{name} = {value}"))
-                .collect();
+            let sample = sample_text(&met.sample);
             if !sample.is_empty() {
-                let _ = writeln!(text, "     e.g.  {}", sample.join(", "));
+                let _ = writeln!(text, "     e.g.  {sample}");
             }
         }
         for note in &found.notes {

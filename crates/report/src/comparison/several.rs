@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde::Serialize;
 
-use super::{Judged, Observed};
+use super::{Judged, Observed, sample_text};
 use crate::text::Style;
 
 /// The name of the JSON's schema.
@@ -129,12 +129,9 @@ impl SharedPartition {
                 let _ = writeln!(text, "     {}: {}", names(group), member.does.join("; "));
             }
         }
-        let sample = self.sample.iter();
-        let sample: Vec<String> = sample
-            .map(|(name, value)| format!("{name} = {value}"))
-            .collect();
+        let sample = sample_text(&self.sample);
         if !sample.is_empty() {
-            let _ = writeln!(text, "     e.g.  {}", sample.join(", "));
+            let _ = writeln!(text, "     e.g.  {sample}");
         }
         for group in &groups {
             let observed = group.iter().find_map(|member| member.observed.as_ref());
