@@ -131,6 +131,10 @@ fn a_source_with_crlf_keeps_its_line_ends() {
     let (gone, come) = changed(&diff);
     assert_eq!(gone, [b"  if (a > b) {\r\n"]);
     assert_eq!(come, [b"  if (a >= b) {\r\n"]);
+    // So does what is printed, which somebody may write to a file.
+    let text = stdout(&output);
+    let printed = String::from_utf8_lossy(&diff).into_owned();
+    assert!(text.contains(&printed), "{text:?}");
     for entry in fs::read_dir(place.root.join("patches")).unwrap() {
         let diff = fs::read(entry.unwrap().path()).unwrap();
         for line in changed(&diff).1 {

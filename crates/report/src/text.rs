@@ -77,7 +77,8 @@ pub fn patch(number: usize, patch: &Patch, style: Style) -> String {
                 false => "",
             };
             format!(
-                "  no test tells it from the other patches of class {}{equivalent}",
+                "  one of {} candidates that no test tells apart (class {}){equivalent}",
+                grouped(patch.class_size as u64),
                 patch.class
             )
         };
@@ -115,7 +116,7 @@ fn title(patch: &Patch) -> String {
 
 fn diff(patch: &Patch, style: Style) -> String {
     let mut text = String::new();
-    for line in String::from_utf8_lossy(&patch.diff).lines() {
+    for line in lines(&String::from_utf8_lossy(&patch.diff)) {
         let code = match line.as_bytes().first() {
             _ if line.starts_with("+++") || line.starts_with("---") => "1",
             Some(b'+') => "32",
@@ -126,6 +127,12 @@ fn diff(patch: &Patch, style: Style) -> String {
         let _ = writeln!(text, "{}", style.paint(code, line));
     }
     text
+}
+
+/// The lines of a diff without their newlines. Carriage returns stay: without them the diff would not apply to its source.
+pub(crate) fn lines(diff: &str) -> impl Iterator<Item = &str> {
+    diff.split_inclusive('\n')
+        .map(|line| line.strip_suffix('\n').unwrap_or(line))
 }
 
 /// What there is to say behind the patches.
