@@ -59,7 +59,9 @@ pub fn run(args: &ProveArgs) -> Exit {
             Exit::Undecided
         }
         Err(Problem::Interrupted) => {
-            eprintln!("patchwright: interrupted before anything was found");
+            eprintln!(
+                "patchwright: interrupted before anything was found; --function NAME, --paths or a smaller --bound ask for less"
+            );
             Exit::Interrupted
         }
     }

@@ -40,11 +40,17 @@ pub fn run(args: &ValidateArgs) -> Exit {
             } else {
                 eprintln!("patchwright: error: {error}");
                 if let (ValidateError::Project(_), [patches]) = (&error, &args.inputs[..]) {
+                    let is_c = patches.extension().is_some_and(|end| end == "c");
                     let patches = patches.display();
-                    eprintln!(
-                        "patchwright: note: the project is the current folder, since there is one argument; \
-                         another one is named in front: patchwright validate PROJECT {patches}"
-                    );
+                    match is_c {
+                        true => eprintln!(
+                            "patchwright: note: patches stand behind the C file: patchwright validate {patches} PATCHES"
+                        ),
+                        false => eprintln!(
+                            "patchwright: note: the project is the current folder, since there is one argument; \
+                             another one is named in front: patchwright validate PROJECT {patches}"
+                        ),
+                    }
                 }
             }
             exit

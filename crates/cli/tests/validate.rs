@@ -108,6 +108,15 @@ fn a_diff_of_a_c_file_may_change_what_lies_beside_it() {
 }
 
 #[test]
+fn a_c_file_without_patches_is_told_where_they_stand() {
+    let place = Place::with_max2();
+    let output = run(&place, &["project/max.c"], "");
+    assert_eq!(output.status.code(), Some(2));
+    let note = "patches stand behind the C file: patchwright validate project/max.c PATCHES";
+    assert!(stderr(&output).contains(note), "{}", stderr(&output));
+}
+
+#[test]
 fn a_patch_of_tests_alone_is_said_to_be_the_untouched_program() {
     let place = Place::with_max2();
     let test = "--- a/cases/equal.args\n+++ b/cases/equal.args\n@@ -1 +1 @@\n-3 3\n+4 4\n";

@@ -259,7 +259,9 @@ impl Apart {
                 "changes a function whose calculations depend on how they are compiled"
             }
             Apart::LargeArray => "adds a large array",
-            Apart::NotIsolated => "what the compiler says of it could not be told from what it says of others",
+            Apart::NotIsolated => {
+                "what the compiler says of it could not be told from what it says of others"
+            }
             Apart::NotWoven(_) => "cannot be woven with the others",
             Apart::NotLinked => "does not link with the others",
             Apart::ExecutedByBuild => "changes what the build executes",
