@@ -32,11 +32,13 @@
 
 mod checker;
 mod fact;
+mod meaning;
 mod table;
 mod view;
 
 pub use checker::{Statement, statement};
 pub use fact::{Argument, Content, Extent, Fact, Size};
+pub use meaning::{Meaning, meaning};
 pub use view::{
     Parameter, byte_count, changes_system, facts, gives_unwritten, is_character_class, is_known,
     is_unpredictable, leaves_at_once, names, never_returns, parameters, plain,

@@ -6,6 +6,8 @@ use patchwright_csource::{BinaryOperator, ExprId, ExprKind, Function};
 use patchwright_space::Schema;
 use patchwright_text::Edit;
 
+use crate::names::{begins_with_itself, names};
+
 /// Whether the edit makes `x = x` of an assignment to a variable: nobody wants to read that.
 pub(crate) fn is_self_assignment(source: &[u8], edit: &Edit) -> bool {
     let before = source[..edit.span.start as usize].trim_ascii_end();
@@ -150,7 +152,18 @@ pub(crate) fn is_early_step(source: &[u8], edit: &Edit) -> bool {
         return false;
     }
     let behind = source[edit.span.end as usize..].trim_ascii_start();
-    !behind.starts_with(b"}")
+    if behind.starts_with(b"}") {
+        return false;
+    }
+    // What leaves the block and does not use what is stepped is its end, too.
+    let leaves = [&b"return"[..], b"break", b"continue"].iter().any(|word| {
+        let rest = behind.strip_prefix(*word);
+        rest.and_then(<[u8]>::first)
+            .is_some_and(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_')
+    });
+    let end = behind.iter().position(|byte| *byte == b';');
+    let left = names(&behind[..end.unwrap_or(behind.len())]);
+    !leaves || names(text).iter().any(|name| left.contains(name))
 }
 
 /// Whether the edit keeps memory from being freed, as `free(0)`, `free(p ? NULL : p)` and `atoi(p)` in place of `free(p)` do: that lets
@@ -175,8 +188,24 @@ fn keeps_from_freeing(source: &[u8], edit: &Edit) -> bool {
     is_argument && has_null || is_call && !edit.text.starts_with(b"free")
 }
 
+/// How large a change is: 1 if it is another operator, which is one decision however it is spelled (`&&` for `||`), else the bytes that differ.
+pub(crate) fn size_of_change(before: &[u8], after: &[u8]) -> usize {
+    let is_operator = |tokens: &[&[u8]]| {
+        let sign = |token: &[u8]| {
+            let token = token.trim_ascii();
+            !token.is_empty() && token.iter().all(|byte| b"+-*/%<>=!&|^".contains(byte))
+        };
+        matches!(tokens, [only] if sign(only))
+    };
+    let (old, new) = changed_tokens(before, after);
+    match is_operator(&old) && is_operator(&new) {
+        true => 1,
+        false => text_change(&without_blanks(before), &without_blanks(after)),
+    }
+}
+
 /// Bytes that differ between two texts, between what they begin and end with alike.
-pub(crate) fn text_change(before: &[u8], after: &[u8]) -> usize {
+fn text_change(before: &[u8], after: &[u8]) -> usize {
     let alike =
         |pairs: &mut dyn Iterator<Item = (&u8, &u8)>| pairs.take_while(|(a, b)| a == b).count();
     let shorter = before.len().min(after.len());
@@ -327,8 +356,8 @@ fn tokens(text: &[u8]) -> Vec<&[u8]> {
     found
 }
 
-/// Whether an edit makes a line that repeats an operand ([`repeats_operand`]), or that gives two variables one value, as
-/// `*x = b, *y = b`.
+/// Whether an edit makes a line that repeats an operand ([`repeats_operand`]), that gives two variables one value, as
+/// `*x = b, *y = b`, or in which a loop begins with its own variable.
 pub(crate) fn repeats(source: &[u8], edit: &Edit) -> bool {
     let (start, end) = (edit.span.start as usize, edit.span.end as usize);
     let is_end = |byte: &u8| *byte == b'\n';
@@ -340,7 +369,8 @@ pub(crate) fn repeats(source: &[u8], edit: &Edit) -> bool {
     let to = to.map_or(source.len(), |at| end + at);
     let before = &source[from..to];
     let after = [&source[from..start], &edit.text, &source[end..to]].concat();
-    let repeats = |text: &[u8]| repeats_operand(text) || repeats_value(text);
+    let repeats =
+        |text: &[u8]| repeats_operand(text) || repeats_value(text) || begins_with_itself(text);
     repeats(&after) && !repeats(before)
 }
 
@@ -564,6 +594,8 @@ mod tests {
             is_early_step(source.as_bytes(), &Edit::insert(at, new))
         };
         assert!(is_early("{ @ f(); }", "n++;") && is_early("{ @\n f(); }", "sign = -sign;"));
+        assert!(!is_early("{ @ return 1; }", "n++;") && !is_early("{ @ break; }", "p->n--;"));
+        assert!(is_early("{ @ return n; }", "n++;") && is_early("{ @ returned(); }", "n++;"));
         assert!(!is_early("{ @ f(); }", "n = 0;") && !is_early("{ @ f(); }", "a = -b;"));
         let end = "{ f(); }";
         let at = end.len() as u32 - 2;
@@ -632,6 +664,15 @@ mod tests {
         );
         assert!(!alike("c == 'a' && n", "c == 'b' && m"));
         assert!(!alike("n + 1", "m + 1") && !alike("a1", "a2") && !alike("n", "n + 1"));
+    }
+
+    #[test]
+    fn another_operator_is_a_small_change_however_it_is_spelled() {
+        let size = |before: &str, after: &str| size_of_change(before.as_bytes(), after.as_bytes());
+        assert_eq!(size("a > b || c", "a > b && c"), 1);
+        assert_eq!(size("a[i - 1] + b", "a[i - 1] - b"), 1);
+        assert_eq!(size("i > n", "j > n"), 2);
+        assert_eq!(size("a + 1", "a + 12"), 1);
     }
 
     #[test]

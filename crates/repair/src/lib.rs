@@ -36,6 +36,7 @@ mod learn;
 mod linked;
 pub mod localize;
 pub mod locate;
+mod names;
 mod order;
 pub mod outcome;
 pub mod prepare;

@@ -14,11 +14,12 @@ use crate::{
     RepairError, RepairOptions, Surroundings,
     change_text::{
         Comparisons, is_early_step, is_evasion, is_no_op, is_offset, is_self_assignment,
-        names_number, repeats, text_change, without_blanks, without_numbers,
+        names_number, repeats, size_of_change, without_numbers,
     },
     equivalence::{Code, Compilations, alone},
     found::{Found, FoundClass},
     instrument::{HoleEntry, Instrumented, SourceFile},
+    names::{is_unmentioned, names},
     outcome::Patch,
     prepare::Prepared,
 };
@@ -38,6 +39,8 @@ pub(crate) struct Proposal<'a> {
     strangeness: usize,
     /// See [`repeats`].
     repeats: bool,
+    /// See [`is_unmentioned`].
+    is_unmentioned: bool,
     /// See [`is_early_step`].
     is_early_step: bool,
     /// See [`is_new_number`].
@@ -46,8 +49,8 @@ pub(crate) struct Proposal<'a> {
     is_offset: bool,
     /// See [`names_number`].
     names_number: bool,
-    /// Bytes of the text that it takes away and adds, blanks aside.
-    text_change: usize,
+    /// See [`size_of_change`].
+    size_of_change: usize,
     /// See [`is_evasion`].
     pub(crate) is_evasion: bool,
     /// Enough candidates before it differ from it in a number only, or are of the same location.
@@ -178,9 +181,9 @@ const NEAR_CRASH: f64 = 0.45;
 
 /// The order of the report: cost, and one more where tests crash and it is neither in that function nor where it is called; less drastic changes before more drastic ones (moved statements after what changes
 /// values, numbers but 1 that are added to something after these, and exits last); what people rarely change after what they do (numbers as conditions, signs, casts), and so what then has one
-/// operand twice; the first of each class before the others, and for that what compares things that the function compares elsewhere, or
+/// operand twice; what names only what the function mentions before what does not; the first of each class before the others, and for that what compares things that the function compares elsewhere, or
 /// others in the same way, and what keeps a condition and adds to it; what calculates something new after what does not; such
-/// comparisons before others; steps at the end of a block before others; numbers of the function, or the next one, before others and before variables in their place; fewer bytes of text before more; kind of change; the order of the search.
+/// comparisons before others; steps at the end of a block before others; numbers of the function, or the next one, before others and before variables in their place; another operator before other changes, and fewer bytes of text before more; kind of change; the order of the search.
 /// Of those that differ in a number only, all but the first [`NUMBERS_REPORTED`] come after everything else, as those of one location beyond
 /// [`PATCHES_OF_LOCATION`], and after them what keeps something from happening or from being seen ([`is_evasion`]).
 pub(crate) fn ranked<'f>(classes: &'f [FoundClass], places: Places<'_>) -> Vec<Proposal<'f>> {
@@ -190,6 +193,7 @@ pub(crate) fn ranked<'f>(classes: &'f [FoundClass], places: Places<'_>) -> Vec<P
         crash,
     } = places;
     let mut comparisons: BTreeMap<(usize, usize), Comparisons> = BTreeMap::new();
+    let mut mentioned: BTreeMap<(usize, usize), BTreeSet<&[u8]>> = BTreeMap::new();
     let mut proposals: Vec<Proposal<'_>> = Vec::new();
     for (class, found) in classes.iter().enumerate() {
         let entry = &holes[found.entry];
@@ -198,6 +202,12 @@ pub(crate) fn ranked<'f>(classes: &'f [FoundClass], places: Places<'_>) -> Vec<P
         let comparisons = comparisons
             .entry((entry.file, entry.hole.function))
             .or_insert_with(|| Comparisons::of(&unit.source, &unit.functions[entry.hole.function]));
+        let mentioned = mentioned
+            .entry((entry.file, entry.hole.function))
+            .or_insert_with(|| {
+                let text = &unit.source[unit.functions[entry.hole.function].span.range()];
+                names(text).into_iter().collect()
+            });
         let mut members: Vec<Proposal<'_>> = found
             .members
             .iter()
@@ -220,6 +230,7 @@ pub(crate) fn ranked<'f>(classes: &'f [FoundClass], places: Places<'_>) -> Vec<P
                     member: 0,
                     strangeness: comparisons.strangeness(before, &edit.text),
                     repeats: repeats(source, &edit),
+                    is_unmentioned: is_unmentioned(mentioned, before, &edit.text),
                     is_early_step: is_early_step(source, &edit),
                     is_new_number: is_new_number(
                         &unit.source[unit.functions[entry.hole.function].span.range()],
@@ -228,7 +239,7 @@ pub(crate) fn ranked<'f>(classes: &'f [FoundClass], places: Places<'_>) -> Vec<P
                     ),
                     is_offset: *schema == Schema::Expression && is_offset(before, &edit.text),
                     names_number: names_number(before, &edit.text),
-                    text_change: text_change(&without_blanks(before), &without_blanks(&edit.text)),
+                    size_of_change: size_of_change(before, &edit.text),
                     is_evasion: !takes_out && is_evasion(source, &edit, *schema, crash),
                     is_crowd: false,
                     edit,
@@ -238,7 +249,12 @@ pub(crate) fn ranked<'f>(classes: &'f [FoundClass], places: Places<'_>) -> Vec<P
             .collect();
         members.sort_by_key(|member| {
             let keeps_condition = member.schema == Schema::Refinement;
-            (member.strangeness, member.repeats, !keeps_condition)
+            (
+                member.is_unmentioned,
+                member.strangeness,
+                member.repeats,
+                !keeps_condition,
+            )
         });
         // Few members of a class are reported; what only takes something out is one of them.
         let taken_out = members.iter().position(|member| member.takes_out(places));
@@ -267,12 +283,12 @@ pub(crate) fn ranked<'f>(classes: &'f [FoundClass], places: Places<'_>) -> Vec<P
             proposal.found.cost + u32::from(is_far(proposal.found)),
             drastic,
             proposal.schema == Schema::UnusualExpression || proposal.repeats,
-            proposal.member,
+            (proposal.is_unmentioned, proposal.member),
             proposal.is_calculated(),
             proposal.strangeness,
             proposal.is_early_step,
             proposal.is_new_number || proposal.names_number,
-            proposal.text_change,
+            proposal.size_of_change,
             proposal.schema,
             proposal.class,
         )

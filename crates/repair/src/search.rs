@@ -16,7 +16,7 @@ use std::{
 };
 
 use patchwright_exec::{Limits, Project, TestSuite};
-use patchwright_space::{ASSIGNMENT_COST, CandidateId, Space, SpaceLimits};
+use patchwright_space::{ASSIGNMENT_COST, CandidateId, HoleKind, Space, SpaceLimits};
 
 use crate::{
     Event, RepairError, RepairOptions, Surroundings,
@@ -275,6 +275,13 @@ fn searched(
             && search.has_pairs(project, level)?
         {
             break;
+        }
+        if search.found.classes.is_empty() && !options.all && !turns.is_taken_up() {
+            let is_alternative = |step: &Step| {
+                let entry = search.units[step.unit].entry;
+                matches!(search.holes[entry].hole.kind, HoleKind::Choice(_))
+            };
+            turns.look_ahead(search.found.stats.executions, is_alternative);
         }
         let Some(turn) = turns.next() else { break };
         let Step { cost, unit, .. } = turn.step;

@@ -4,10 +4,16 @@
 //! that is sought stands somewhere else. So the exploration of a location at a cost gets so much work at first; what is left is put off, and
 //! gets a multiple when the next cost has been explored at all other locations.
 //!
+//! A whole cost may take long, too, where there are many locations. So after some executions of it the alternatives of the next cost have their
+//! turn: they are few, and what is no term is found nowhere else.
+//!
 //! Work is counted in executions. One that takes much longer than usual counts as several, in powers of four: so the order hardly
 //! depends on measured times.
 
-use std::{collections::VecDeque, time::Duration};
+use std::{
+    collections::{BTreeSet, VecDeque},
+    time::Duration,
+};
 
 use crate::order::Step;
 
@@ -16,6 +22,9 @@ const FIRST_SLICE: u64 = 256;
 
 /// …and so many for each test: a patch is executed in all of them before it is known to be one.
 const FOR_EACH_TEST: u64 = 2;
+
+/// After so many executions at one cost, those alternatives have their turn.
+const LOOKS_AHEAD_AFTER: u64 = 2000;
 
 /// So many times as much the next time.
 const GROWTH: u64 = 4;
@@ -53,6 +62,14 @@ pub(crate) struct Turns<'s> {
     /// What was put off and has its turn now.
     due: VecDeque<Turn>,
     has_put_off: bool,
+    /// The level of the last step that was not ahead of its level.
+    explored: Option<u32>,
+    /// Steps that had their turn ahead of their level.
+    ahead: BTreeSet<usize>,
+    /// The level from which was looked ahead last.
+    looked_from: Option<u32>,
+    /// How many executions were done when the level began.
+    begun_at: u64,
 }
 
 impl<'s> Turns<'s> {
@@ -65,6 +82,45 @@ impl<'s> Turns<'s> {
             later: Vec::new(),
             due: VecDeque::new(),
             has_put_off: false,
+            explored: None,
+            ahead: BTreeSet::new(),
+            looked_from: None,
+            begun_at: 0,
+        }
+    }
+
+    /// If after so many executions it is time for it, lets the steps of the next level that are `wanted` have their turn before what is left of
+    /// this one.
+    pub(crate) fn look_ahead(&mut self, executions: u64, wanted: impl Fn(&Step) -> bool) {
+        let (Some(level), Some(explored)) = (self.level(), self.explored) else {
+            return;
+        };
+        if level != explored {
+            self.begun_at = executions;
+            return;
+        }
+        if self.looked_from >= Some(level)
+            || executions.saturating_sub(self.begun_at) < LOOKS_AHEAD_AFTER
+        {
+            return;
+        }
+        self.looked_from = Some(level);
+        let steps = self.steps.iter().enumerate().skip(self.next);
+        let steps = steps.filter(|(_, step)| step.level == level + 1 && wanted(step));
+        for (number, &step) in steps {
+            self.has_put_off = true;
+            self.ahead.insert(number);
+            self.due.push_back(Turn {
+                step,
+                slice: Some(self.slice),
+            });
+        }
+    }
+
+    /// Passes over what had its turn.
+    fn pass_over(&mut self) {
+        while self.ahead.contains(&self.next) {
+            self.next += 1;
         }
     }
 
@@ -74,13 +130,14 @@ impl<'s> Turns<'s> {
         if !self.due.is_empty() {
             return Some(false);
         }
-        let step = self.steps.get(self.next)?;
-        Some(self.next > 0 && self.steps[self.next - 1].level != step.level)
+        let level = self.level()?;
+        Some(self.explored.is_some_and(|explored| explored != level))
     }
 
     /// The level of the next step.
     pub(crate) fn level(&self) -> Option<u32> {
-        self.steps.get(self.next).map(|step| step.level)
+        let mut left = (self.next..self.steps.len()).filter(|number| !self.ahead.contains(number));
+        left.next().map(|number| self.steps[number].level)
     }
 
     /// Whether what was put off has its turn.
@@ -90,8 +147,7 @@ impl<'s> Turns<'s> {
 
     /// The level that has been explored last.
     fn explored(&self) -> u32 {
-        let last = self.next.checked_sub(1);
-        last.map_or(0, |last| self.steps[last].level)
+        self.explored.unwrap_or(0)
     }
 
     /// Lets what was put off before the level that is over now have its turn.
@@ -119,8 +175,10 @@ impl<'s> Turns<'s> {
         if let Some(turn) = self.due.pop_front() {
             return Some(turn);
         }
+        self.pass_over();
         let step = *self.steps.get(self.next)?;
         self.next += 1;
+        self.explored = Some(step.level);
         Some(Turn {
             step,
             slice: Some(self.slice),
@@ -153,7 +211,8 @@ impl<'s> Turns<'s> {
     pub(crate) fn least_cost(&self) -> Option<u32> {
         let later = self.later.iter().map(|(_, turn)| turn.step.cost);
         let due = self.due.iter().map(|turn| turn.step.cost);
-        let steps = self.steps[self.next..].iter().map(|step| step.cost);
+        let steps = (self.next..self.steps.len()).filter(|number| !self.ahead.contains(number));
+        let steps = steps.map(|number| self.steps[number].cost);
         later.chain(due).chain(steps).min()
     }
 }
@@ -213,6 +272,31 @@ mod tests {
             ]
         );
         assert!(turns.are_over() && turns.have_been_put_off());
+    }
+
+    #[test]
+    fn a_cost_that_takes_long_lets_some_of_the_next_have_their_turn_once() {
+        let steps = [
+            step(1, 0),
+            step(2, 0),
+            step(2, 1),
+            step(2, 2),
+            step(3, 0),
+            step(3, 1),
+            step(3, 2),
+        ];
+        let mut turns = Turns::new(&steps, 10);
+        let mut order = Vec::new();
+        let mut executions = 0;
+        while turns.begins_level().is_some() {
+            turns.look_ahead(executions, |step| step.unit == 0);
+            let turn = turns.next().unwrap();
+            order.push((turn.step.cost, turn.step.unit));
+            executions += LOOKS_AHEAD_AFTER;
+        }
+        let expected = [(1, 0), (2, 0), (3, 0), (2, 1), (2, 2), (3, 1), (3, 2)];
+        assert_eq!(order, expected);
+        assert!(turns.are_over());
     }
 
     #[test]

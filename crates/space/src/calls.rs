@@ -5,7 +5,7 @@
 //! dropped. Functions of the system are not called because their name fits: only those that the source calls
 //! already, or that are known to have no effects beyond the memory that they are given.
 
-use patchwright_clib::{changes_system, never_returns};
+use patchwright_clib::{changes_system, meaning, never_returns};
 use patchwright_csource::{
     CTYPE_FUNCTIONS, CastKind, ExprId, ExprKind, StmtKind,
     detail::Declaration,
@@ -39,6 +39,9 @@ const FUNCTION_COST: u32 = 2;
 
 /// The name of a function of the program that is called in the same way: it is taken for another one as a variable is.
 pub(crate) const ALIKE_COST: u32 = 1;
+
+/// A function whose value says another thing: a length in place of an order. So many letters of its name and so many costs more.
+const OTHER_MEANING: u32 = 2;
 
 /// Two arguments.
 const SWAP_COST: u32 = 2;
@@ -398,7 +401,8 @@ fn replaced(
         if let Some((order, alike)) = fitting_call(finder, call, &old, &new) {
             let distance = edit_distance(old.name.as_bytes(), name.as_bytes());
             let is_alike = alike == 0 && !new.in_system_header;
-            fitting.push(((alike + distance, name), new, order, is_alike));
+            let unlike = alike + distance + says_another_thing(call, &old, &new) as usize;
+            fitting.push(((unlike, name), new, order, is_alike));
         }
     }
     fitting.sort_by(|a, b| a.0.cmp(&b.0));
@@ -436,11 +440,23 @@ fn replaced(
             schema: Schema::Function,
             cost: match is_alike {
                 true => ALIKE_COST,
-                false => FUNCTION_COST + dropped as u32 + u32::from(!in_order),
+                false => {
+                    let of_arguments = dropped as u32 + u32::from(!in_order);
+                    FUNCTION_COST + of_arguments + says_another_thing(call, &old, &new)
+                }
             },
             woven,
             edit,
         });
+    }
+}
+
+/// How unlikely it makes one function in the place of another that its value says another thing.
+fn says_another_thing(call: &Call, old: &Declaration, new: &Declaration) -> u32 {
+    let is_known = !call.discarded && old.in_system_header && new.in_system_header;
+    match (meaning(&old.name), meaning(&new.name)) {
+        (Some(old), Some(new)) if is_known && old != new => OTHER_MEANING,
+        _ => 0,
     }
 }
 

@@ -20,7 +20,7 @@ use crate::{
     endings::last_statements,
     exchanged_names, exits, first_values, function_values,
     holes::{Hole, HoleKind},
-    initialization, jumps, labels, loops, moves, negative_remainders, newlines, next_keys,
+    initialization, jumps, labels, links, loops, moves, negative_remainders, newlines, next_keys,
     null_pointers, operators, others, own_calls, predicates, remainders, renames, repetitions,
     resets, results, second_calls, sizes,
     slots::{AtomBuilder, Atoms},
@@ -214,6 +214,7 @@ pub fn choices(
         else_assigned::find(&mut finder);
         else_joined::find(&mut finder);
         else_moved::find(&mut finder);
+        links::find(&mut finder);
     }
     if schemas.operator {
         operators::find(&mut finder);

@@ -56,6 +56,8 @@ pub struct Shown {
     pub(crate) characters: Vec<u8>,
     /// The lines that are expected, each once.
     pub(crate) lines: Vec<String>,
+    /// What stands between blanks, each once.
+    pub(crate) words: Vec<String>,
 }
 
 impl Shown {
@@ -63,6 +65,9 @@ impl Shown {
     const FLOATS: usize = 8;
     const CHARACTERS: usize = 40;
     const LINES: usize = 40;
+    const WORDS: usize = 40;
+    /// Longer words are not asked for.
+    const LONGEST_WORD: usize = 20;
     /// Texts beyond this length tell no more.
     const LENGTH: usize = 4096;
 
@@ -86,6 +91,12 @@ impl Shown {
             if usual && self.characters.len() < Self::CHARACTERS && !self.characters.contains(&byte)
             {
                 self.characters.push(byte);
+            }
+        }
+        for word in String::from_utf8_lossy(text).split_ascii_whitespace() {
+            let is_new = self.words.iter().all(|known| known != word);
+            if is_new && word.len() <= Self::LONGEST_WORD && self.words.len() < Self::WORDS {
+                self.words.push(word.to_owned());
             }
         }
         let in_word = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.');

@@ -50,6 +50,7 @@ mod jumps;
 mod labels;
 mod lanes;
 pub mod leaves;
+mod links;
 mod loops;
 pub mod model;
 mod moves;

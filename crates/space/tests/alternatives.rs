@@ -40,6 +40,18 @@ fn functions_of_the_library_are_put_round_expressions_and_taken_away() {
 }
 
 #[test]
+fn a_function_whose_value_says_another_thing_costs_more() {
+    let source = "#include <string.h>\n\
+                  int f(const char *a, const char *b) {\n\
+                  return strcmp(a, b);\n}\n";
+    let found = changes(source, Schema::Function, &[]);
+    contain(
+        &found,
+        &["2: return strcoll(a, b);", "4: return strspn(a, b);"],
+    );
+}
+
+#[test]
 fn a_function_that_is_a_value_becomes_one_of_the_same_type() {
     let source = "typedef int (*op)(int, int);\n\
                   static int add(int a, int b) { return a + b; }\n\

@@ -712,6 +712,16 @@ fn the_operands_of_a_difference_change_places_at_the_cost_of_one() {
 }
 
 #[test]
+fn what_comes_before_a_sign_in_the_order_of_characters_costs_more() {
+    let source = "int f(int c) { if (c == ';') return 1; if (c == '0') return 2; return 0; }";
+    let of_sign = candidates(source, "c == ';'", is_expression);
+    assert_eq!(cost(&of_sign, "c <= ';'"), Some(3));
+    assert_eq!(cost(&of_sign, "c != ';'"), Some(1));
+    let of_digit = candidates(source, "c == '0'", is_expression);
+    assert_eq!(cost(&of_digit, "c >= '0'"), Some(1));
+}
+
+#[test]
 fn numbers_and_sizes_in_place_of_variables_cost_more() {
     let source = "int g(int); int f(int n, int most) { int a[9]; a[0] = n; \
                   if (n > most) return 7; return g(most) + a[n] + (n - most); }";

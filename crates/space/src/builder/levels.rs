@@ -2,7 +2,7 @@
 
 use patchwright_semantics::{BinaryOp, UnaryOp};
 
-use super::SpaceBuilder;
+use super::{SpaceBuilder, likelihood::is_sign};
 use crate::{
     exclusion::are_exchanged,
     holes::HoleKind,
@@ -21,6 +21,9 @@ const DROPPED_OPERAND: u32 = 2;
 
 /// `a >= b` for `a == b`.
 const ORDER_COST: u32 = 2;
+
+/// `c <= ';'` for `c == ';'`: what comes before a sign in the order of characters, nobody means; before a letter, a digit or a blank is another matter.
+const ORDER_OF_SIGN_COST: u32 = 3;
 
 /// A comparison where something is calculated.
 const TRUTH_COST: u32 = 3;
@@ -84,15 +87,16 @@ impl SpaceBuilder<'_> {
                         // What was a number would be true or false.
                         let becomes_truth = !truth && op.is_comparison() && !old.is_comparison();
                         // Whether two variables are the same is hardly ever written where their order is meant.
-                        let becomes_order = old.is_equality()
-                            && op.is_comparison()
-                            && !op.is_equality()
-                            && [&l, &r]
-                                .iter()
-                                .all(|term| !matches!(term.kind(), Kind::Constant(..)));
+                        let becomes_order =
+                            old.is_equality() && op.is_comparison() && !op.is_equality();
+                        let is_varying = |term: &&Term| !matches!(term.kind(), Kind::Constant(..));
+                        let compared = [&l, &r];
                         let cost = match () {
                             () if becomes_truth => TRUTH_COST,
-                            () if becomes_order => ORDER_COST,
+                            () if becomes_order && compared.iter().copied().any(is_sign) => {
+                                ORDER_OF_SIGN_COST
+                            }
+                            () if becomes_order && compared.iter().all(is_varying) => ORDER_COST,
                             () => 1,
                         };
                         if op != old {

@@ -76,6 +76,15 @@ impl SpaceBuilder<'_> {
     }
 }
 
+/// Whether it is a character that is neither a letter, a digit nor a blank.
+pub(super) fn is_sign(term: &Term) -> bool {
+    let Kind::Constant(value, _) = term.kind() else {
+        return false;
+    };
+    let byte = u8::try_from(*value).unwrap_or_default();
+    is_character(term) && byte.is_ascii_punctuation()
+}
+
 /// Whether it is a character as C writes it.
 fn is_character(term: &Term) -> bool {
     matches!(term.kind(), Kind::Constant(_, spelling) if spelling.starts_with('\''))
