@@ -955,3 +955,25 @@ fn a_patch_that_does_not_apply_does_not_keep_others_from_being_compared() {
     ];
     assert_eq!(place.run(single).status.code(), Some(2));
 }
+
+#[test]
+fn what_is_said_of_the_bits_of_floating_point_numbers_is_not_said_of_their_values() {
+    let old = "double larger(double a, double b) { return a < b ? b : a; }\n";
+    let place = Place::with_versions(old, &old.replace("? b", "? -b"));
+    let report = place.compared(&["--function", "larger"], 1);
+    let partitions = report["partitions"].as_array().unwrap();
+    // Of two negative numbers the one with the larger bits is the smaller one.
+    for partition in partitions {
+        let condition = partition["condition"].to_string();
+        assert!(
+            !condition.contains("(long)a") && !condition.contains("a >= b"),
+            "{condition}"
+        );
+    }
+    let text = report["partitions"].to_string();
+    assert!(text.contains("returns -b"), "{text}");
+    assert!(
+        text.contains("signbit(") && text.contains("isnan("),
+        "{text}"
+    );
+}

@@ -246,12 +246,29 @@ impl Range {
             (None, false) => Some(Type::U64),
             (ty, _) => ty,
         };
+        if self.is_signed && matches!(ty, Some(Type::F32 | Type::F64)) {
+            let (least, most) = limits(self.width, true);
+            match (self.first, self.last) {
+                (first, -1) if first == least => return format!("signbit({name})"),
+                (0, last) if last == most => return format!("!signbit({name})"),
+                _ => {}
+            }
+        }
+        // The range is one of bits, which for floating-point numbers is none of their values.
+        let float = ty.filter(|_| !self.is_signed);
+        let (name, ty) = match (ty, self.is_signed) {
+            (Some(Type::F32), true) => (format!("(int)bits({name})"), Some(Type::I32)),
+            (Some(Type::F64), true) => (format!("(long)bits({name})"), Some(Type::I64)),
+            (Some(Type::F32 | Type::F64), false) => (format!("bits({name})"), Some(Type::U64)),
+            other => (name, other.0),
+        };
         let constant = |value: i128| {
             let bits = match self.width {
                 128 => value as u128,
                 width => value as u128 & ((1 << width) - 1),
             };
-            printer.constant_for(ty, self.width, bits)
+            let of_float = float.and_then(|float| printer.bits_of(float, bits));
+            of_float.unwrap_or_else(|| printer.constant_for(ty, self.width, bits))
         };
         let (least, most) = limits(self.width, self.is_signed);
         // `x > 0` is read more easily than `x >= 1`, `x < 0` than `x <= -1`.

@@ -19,6 +19,7 @@ mod columns;
 mod congruence;
 mod coverage;
 mod explore;
+mod floats;
 mod guess;
 mod holders;
 mod interactions;

@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use patchwright_ir::Type;
 use patchwright_prove::shown;
-use patchwright_solve::{Float, FloatOp, Node, Sort, Term, Terms};
+use patchwright_solve::{Float, Node, Sort, Term, Terms};
 use patchwright_symbolic::Pointee;
 use rustc_hash::FxHashMap;
 
@@ -45,7 +45,7 @@ impl<'t> Printer<'t> {
     }
 
     /// Whether a term at this depth is cut.
-    fn is_cut(&self, depth: u32) -> bool {
+    pub(crate) fn is_cut(&self, depth: u32) -> bool {
         let left = self.left.get();
         self.left.set(left.saturating_sub(1));
         depth > DEEPEST || left == 0
@@ -126,7 +126,7 @@ impl<'t> Printer<'t> {
         )
     }
 
-    fn truth(&self, term: Term, holds: bool, depth: u32) -> (String, Precedence) {
+    pub(crate) fn truth(&self, term: Term, holds: bool, depth: u32) -> (String, Precedence) {
         if self.is_cut(depth) {
             return ("…".to_owned(), PRIMARY);
         }
@@ -164,6 +164,9 @@ impl<'t> Printer<'t> {
             }
             Node::Eq(a, b) => {
                 let word = if holds { "==" } else { "!=" };
+                if let Some(text) = self.equal_floats(a, word, b, depth) {
+                    return (text, EQUAL);
+                }
                 let sign = self.natural(a);
                 self.comparison(a, word, b, sign, depth, EQUAL)
             }
@@ -210,7 +213,10 @@ impl<'t> Printer<'t> {
                 .iter()
                 .map(|&argument| match self.terms.sort(argument) {
                     Sort::Bool => self.truth(argument, true, depth).0,
-                    _ => self.bits(argument, Sign::Any, depth).text,
+                    _ => match self.kind_of(argument) {
+                        Some(kind) => self.float(kind, argument, depth).0,
+                        None => self.bits(argument, Sign::Any, depth).text,
+                    },
                 });
         let arguments: Vec<String> = arguments.collect();
         let name = self.terms.symbol_name(function);
@@ -218,6 +224,12 @@ impl<'t> Printer<'t> {
     }
 
     fn less(&self, a: Term, b: Term, holds: bool, sign: Sign, depth: u32) -> (String, Precedence) {
+        if let Some(text) = self.of_float(a, b, sign, depth) {
+            return match holds {
+                true => (text, PRIMARY),
+                false => (format!("!{text}"), UNARY),
+            };
+        }
         // A constant stands to the right.
         let (left, word, right) = match (self.terms.as_constant(a).is_some(), holds) {
             (true, true) => (b, ">", a),
@@ -242,8 +254,15 @@ impl<'t> Printer<'t> {
             Some(bits) => {
                 let is_byte = self.is_byte(a);
                 let width = self.terms.width(b);
-                let text = number(width, bits, sign, is_byte);
-                Text::constant(text, width, bits, sign)
+                let of_float = match self.kind_of(a) {
+                    Some(Float::F32) if sign == Sign::Unsigned => self.bits_of(Type::F32, bits),
+                    Some(Float::F64) if sign == Sign::Unsigned => self.bits_of(Type::F64, bits),
+                    _ => None,
+                };
+                match of_float {
+                    Some(text) => Text::of(text, PRIMARY, width, true),
+                    None => Text::constant(number(width, bits, sign, is_byte), width, bits, sign),
+                }
             }
             None => self.bits(b, sign, depth),
         };
@@ -295,7 +314,7 @@ impl<'t> Printer<'t> {
         }
     }
 
-    fn name(&self, term: Term) -> String {
+    pub(crate) fn name(&self, term: Term) -> String {
         match self.names.of.get(&term) {
             Some((name, _)) => name.clone(),
             None => format!("[{}]", self.terms.name(term).unwrap_or("?")),
@@ -304,7 +323,7 @@ impl<'t> Printer<'t> {
 
     /// An expression of C for bits. Its value is that of the bits with this sign, or, with any, one that is the same modulo
     /// two to the power of their width. It is calculated as a compiler does that lets signed numbers wrap.
-    fn bits(&self, term: Term, sign: Sign, depth: u32) -> Text {
+    pub(crate) fn bits(&self, term: Term, sign: Sign, depth: u32) -> Text {
         if self.is_cut(depth) {
             return Text::cut();
         }
@@ -314,6 +333,14 @@ impl<'t> Printer<'t> {
             Node::Constant(bits) => {
                 let text = number(width, bits, sign, false);
                 Text::constant(text, width, bits, sign)
+            }
+            // What is compared or combined like that are the bits of the number.
+            Node::Variable(_) if self.kind_of(term).is_some() => {
+                let bits = Text::of(format!("bits({})", self.name(term)), PRIMARY, width, true);
+                match sign {
+                    Sign::Signed => bits.fitted(width, sign),
+                    _ => bits,
+                }
             }
             Node::Variable(_) => {
                 let ty = self.names.of.get(&term).and_then(|(_, ty)| *ty);
@@ -586,67 +613,5 @@ impl<'t> Printer<'t> {
             (_, true) => Some(y),
             _ => None,
         }
-    }
-
-    fn float(&self, kind: Float, term: Term, depth: u32) -> (String, Precedence) {
-        if self.is_cut(depth) {
-            return ("…".to_owned(), PRIMARY);
-        }
-        let depth = depth + 1;
-        let ty = match kind {
-            Float::F32 => Type::F32,
-            Float::F64 => Type::F64,
-        };
-        match self.terms.node(term) {
-            Node::Constant(bits) => {
-                let text = shown(ty, bits);
-                let precedence = if text.starts_with('-') {
-                    UNARY
-                } else {
-                    PRIMARY
-                };
-                (text, precedence)
-            }
-            Node::Variable(_) => (self.name(term), PRIMARY),
-            Node::FloatBinary(_, op, a, b) => {
-                let (word, precedence) = match op {
-                    FloatOp::Add => ("+", PLUS),
-                    FloatOp::Mul => ("*", TIMES),
-                    FloatOp::Div => ("/", TIMES),
-                };
-                let (a, b) = (self.float(kind, a, depth), self.float(kind, b, depth));
-                let text = format!(
-                    "{} {word} {}",
-                    wrapped(a, precedence),
-                    wrapped(b, precedence + 1)
-                );
-                (text, precedence)
-            }
-            Node::FloatSqrt(_, a) => (format!("sqrt({})", self.float(kind, a, depth).0), PRIMARY),
-            Node::FloatFromSigned(_, a) => {
-                let a = self.bits(a, Sign::Signed, depth).signed();
-                (format!("({}){}", floating(kind), a.within(UNARY)), UNARY)
-            }
-            Node::FloatFromUnsigned(_, a) => {
-                let a = self.bits(a, Sign::Unsigned, depth);
-                (format!("({}){}", floating(kind), a.within(UNARY)), UNARY)
-            }
-            Node::FloatConvert(from, _, a) => {
-                let a = self.float(from, a, depth);
-                (format!("({}){}", floating(kind), wrapped(a, UNARY)), UNARY)
-            }
-            // The bits of a number, looked at as such.
-            Node::BitXor(..) | Node::Concat(..) | Node::BitAnd(..) => {
-                self.bits(term, Sign::Unsigned, depth).parts()
-            }
-            _ => self.bits(term, Sign::Any, depth).parts(),
-        }
-    }
-}
-
-const fn floating(kind: Float) -> &'static str {
-    match kind {
-        Float::F32 => "float",
-        Float::F64 => "double",
     }
 }
