@@ -47,14 +47,7 @@ pub(crate) fn is_no_op(source: &[u8], edit: &Edit) -> bool {
 /// The words and signs that an edit of `before` takes away, and those that it puts in their place.
 fn changed_tokens<'t>(before: &'t [u8], after: &'t [u8]) -> (Vec<&'t [u8]>, Vec<&'t [u8]>) {
     let (mut old, mut new) = (tokens(before), tokens(after));
-    let same = |pair: &(&&[u8], &&[u8])| pair.0 == pair.1;
-    let begin = old.iter().zip(&new).take_while(same).count();
-    old.drain(..begin);
-    new.drain(..begin);
-    let end = old.iter().rev().zip(new.iter().rev()).take_while(same);
-    let end = end.count();
-    old.truncate(old.len() - end);
-    new.truncate(new.len() - end);
+    drop_common(&mut old, &mut new);
     (old, new)
 }
 
@@ -74,13 +67,45 @@ pub(crate) fn is_offset(before: &[u8], after: &[u8]) -> bool {
 
 /// Whether a variable takes the place of a number: four times as many changes make the next number of it, and that is one number.
 pub(crate) fn names_number(before: &[u8], after: &[u8]) -> bool {
-    let (old, new) = changed_tokens(before, after);
-    let is_name = |token: &[u8]| {
-        let first = token.first();
-        first.is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_')
-    };
+    let (mut old, mut new) = (fine_tokens(before), fine_tokens(after));
+    drop_common(&mut old, &mut new);
+    let is_name = |byte: &u8| byte.is_ascii_alphabetic() || *byte == b'_';
     let is_number = |token: &[u8]| token.first().is_some_and(u8::is_ascii_digit);
-    matches!((&old[..], &new[..]), ([number], [name]) if is_number(number) && is_name(name))
+    let begins_name = |token: &[u8]| token.first().is_some_and(is_name);
+    // A member, or an element: `b[i]`.
+    let is_of_path =
+        |token: &&[u8]| is_of_name(token[0]) || matches!(token[0], b'[' | b']' | b'-' | b'>');
+    match (&old[..], &new[..]) {
+        ([number], [first, rest @ ..]) => {
+            let open = |wanted: u8| rest.iter().filter(|token| token[0] == wanted).count();
+            is_number(number)
+                && begins_name(first)
+                && rest.iter().all(is_of_path)
+                && open(b'[') == open(b']')
+        }
+        _ => false,
+    }
+}
+
+/// Words and single signs.
+fn fine_tokens(text: &[u8]) -> Vec<&[u8]> {
+    let text = text.trim_ascii();
+    let tokens = text.chunk_by(|a, b| is_of_name(*a) && is_of_name(*b));
+    tokens
+        .filter(|token| !token[0].is_ascii_whitespace())
+        .collect()
+}
+
+/// Takes away what two texts begin and end with alike.
+fn drop_common(old: &mut Vec<&[u8]>, new: &mut Vec<&[u8]>) {
+    let begin = old.iter().zip(new.iter());
+    let begin = begin.take_while(|(a, b)| a == b).count();
+    old.drain(..begin);
+    new.drain(..begin);
+    let end = old.iter().rev().zip(new.iter().rev());
+    let end = end.take_while(|(a, b)| a == b).count();
+    old.truncate(old.len() - end);
+    new.truncate(new.len() - end);
 }
 
 /// Whether a candidate lets tests pass by keeping something from happening or from being seen, which is hardly ever meant: it takes a
@@ -198,7 +223,11 @@ pub(crate) fn size_of_change(before: &[u8], after: &[u8]) -> usize {
         matches!(tokens, [only] if sign(only))
     };
     let (old, new) = changed_tokens(before, after);
-    match is_operator(&old) && is_operator(&new) {
+    // Whether two things are the same is hardly ever turned into its contrary.
+    let is_equality =
+        |tokens: &[&[u8]]| matches!(tokens, [only] if matches!(only.trim_ascii(), b"==" | b"!="));
+    let is_contrary = is_equality(&old) && is_equality(&new);
+    match is_operator(&old) && is_operator(&new) && !is_contrary {
         true => 1,
         false => text_change(&without_blanks(before), &without_blanks(after)),
     }
@@ -259,6 +288,9 @@ impl Comparisons {
     }
 }
 
+/// A comparison in the same way with one of the two that are compared.
+const LIKE_NEIGHBOUR: usize = STRANGE - 1;
+
 /// What is like nothing else.
 pub(crate) const STRANGE: usize = 10;
 
@@ -285,6 +317,16 @@ fn likeness(before: &[u8], after: &[u8]) -> Option<usize> {
             let is_compared = |name: &&[u8]| alike.iter().any(|(_, others)| others.contains(name));
             if alike.len() > 1 && names.iter().all(is_compared) {
                 return Some(0);
+            }
+            // `b == c` beside `a == b`: in the same way, and one of the two.
+            let is_other = |(_, others): &&(Vec<u8>, Vec<&[u8]>)| {
+                names.iter().any(|name| !others.contains(name))
+            };
+            if names[0] != names[1]
+                && names.iter().any(is_compared)
+                && alike.iter().any(|pair| is_other(&pair))
+            {
+                return Some(LIKE_NEIGHBOUR);
             }
         }
         // A single name is compared with everything.
@@ -511,6 +553,7 @@ mod tests {
         let is = |before: &str, after: &str| names_number(before.as_bytes(), after.as_bytes());
         assert!(is("0", "c"));
         assert!(is("a[i] + 2", "a[i] + n"));
+        assert!(is("b[0][2] == p", "b[0][b[2][i]] == p") && is("b[1] > 0", "b[p->n] > 0"));
         assert!(!is("0", "1"));
         assert!(!is("n", "m"));
         assert!(!is("n", "0"));
@@ -550,7 +593,10 @@ mod tests {
             likeness(before.as_bytes(), format!("{before}||{added}").as_bytes())
         };
         assert_eq!(of("a==c"), Some(0));
-        assert_eq!(of("a==d"), None);
+        // One of them in the same way is a little more likely than in another way.
+        assert_eq!(of("a==d"), Some(LIKE_NEIGHBOUR));
+        assert_eq!(likeness(b"a==b", b"a==b||b==c"), Some(LIKE_NEIGHBOUR));
+        assert_eq!(likeness(b"a==b", b"a==b||b>=c"), None);
         assert_eq!(of("a>=c"), None);
     }
 
@@ -591,6 +637,7 @@ mod tests {
     fn a_step_at_the_end_of_a_block_is_told_from_one_before() {
         let is_early = |source: &str, new: &str| {
             let at = source.find('@').unwrap() as u32;
+            let source = source.replacen('@', "", 1);
             is_early_step(source.as_bytes(), &Edit::insert(at, new))
         };
         assert!(is_early("{ @ f(); }", "n++;") && is_early("{ @\n f(); }", "sign = -sign;"));
@@ -671,7 +718,7 @@ mod tests {
         let size = |before: &str, after: &str| size_of_change(before.as_bytes(), after.as_bytes());
         assert_eq!(size("a > b || c", "a > b && c"), 1);
         assert_eq!(size("a[i - 1] + b", "a[i - 1] - b"), 1);
-        assert_eq!(size("i > n", "j > n"), 2);
+        assert_eq!([size("i > n", "j > n"), size("i == n", "i != n")], [2; 2]);
         assert_eq!(size("a + 1", "a + 12"), 1);
     }
 
