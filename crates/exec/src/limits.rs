@@ -6,7 +6,8 @@ use std::time::Duration;
 /// said otherwise.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
-    /// Wall-clock time from the start of the command.
+    /// Wall-clock time from the start of the command. Of a command that comes near to it, the time for which it has waited for a
+    /// processor does not count, as far as samples show it.
     pub wall: Duration,
     /// Processor time, user and system. Sampled, so it may be exceeded by some 20 ms per core.
     pub cpu: Option<Duration>,

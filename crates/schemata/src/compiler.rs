@@ -126,6 +126,14 @@ impl Compiler {
         last.is_some_and(|flag| flag != "-O0")
     }
 
+    /// Whether what it says of a function depends on nothing but that function and what is declared.
+    pub fn judges_functions_alone(&self) -> bool {
+        let mut flags = self.command.arguments.iter();
+        !self.optimizes()
+            && !self.links_optimized()
+            && !flags.any(|flag| flag.to_string_lossy().starts_with("-fanalyzer"))
+    }
+
     /// Whether what is made of a source is optimised once more when it is linked, or is taken for the whole program.
     pub fn links_optimized(&self) -> bool {
         self.command.arguments.iter().any(|flag| {

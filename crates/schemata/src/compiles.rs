@@ -19,6 +19,7 @@ use crate::outside;
 use crate::plan::{Plan, Planner};
 use crate::planned::{PlannedPatch, SourceFile};
 use crate::undefined::{Doubts, Suspicion};
+use crate::warnings::Warnings;
 use crate::{Apart, EngineError, Event, Fate};
 
 /// Fewer patched functions are compiled sooner than another copy is made.
@@ -154,6 +155,7 @@ impl Planner<'_, '_> {
     ) -> Result<(), EngineError> {
         let mut known = KnownFiles::default();
         let arrays = self.compile_arrays(plan, patches)?;
+        let unwarned = self.give_no_warnings(plan, patches)?;
         for planned in &plan.patches {
             match arrays.get(&planned.patch) {
                 Some(Compiles::Yes) => continue,
@@ -170,6 +172,9 @@ impl Planner<'_, '_> {
             }
             for own in &planned.files {
                 let source = &plan.sources[own.file];
+                if unwarned.contains(&(own.file, planned.patch)) {
+                    continue;
+                }
                 let depth = match source.warnings_are_errors() {
                     true => Depth::Full,
                     false if planned.adds() => Depth::Syntax,
@@ -195,6 +200,44 @@ impl Planner<'_, '_> {
         plan.patches
             .retain(|planned| fates[planned.patch].is_none());
         Ok(())
+    }
+
+    /// Patches of function bodies that compile though warnings are errors, as pairs of source and patch: those that are found without
+    /// compiling each by itself.
+    fn give_no_warnings(
+        &mut self,
+        plan: &Plan,
+        patches: &[Patch],
+    ) -> Result<FxHashSet<(usize, usize)>, EngineError> {
+        let mut found = FxHashSet::default();
+        for (file, source) in plan.sources.iter().enumerate() {
+            let compilers = source.compilers().map(|(_, compiler)| compiler);
+            let strict = compilers.filter(|compiler| compiler.warnings_are_errors());
+            let strict: Vec<&Compiler> = strict.collect();
+            if strict.is_empty()
+                || !strict
+                    .iter()
+                    .all(|compiler| compiler.judges_functions_alone())
+            {
+                continue;
+            }
+            let functions_only = plan.patches.iter().filter(|planned| !planned.adds());
+            let edits = functions_only.filter_map(|planned| {
+                let mut changes = patches[planned.patch].changes.iter();
+                let change = changes.find(|change| change.path().as_path() == source.relative)?;
+                Some((planned.patch, change.text()?.edits()))
+            });
+            let unwarned = Warnings {
+                worker: &mut *self.worker,
+                compilers: strict,
+                source: &source.unit.source,
+                functions: &source.unit.functions,
+                compilations: &mut self.stats.compilations,
+            }
+            .give_none(edits)?;
+            found.extend(unwarned.into_iter().map(|patch| (file, patch)));
+        }
+        Ok(found)
     }
 
     /// Patches that add or change something between functions are looked at as files: what they add, others may use.

@@ -54,6 +54,7 @@ mod stack;
 mod state;
 mod undefined;
 mod varying;
+mod warnings;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -18,6 +18,7 @@ mod spawn;
 mod sys;
 pub(crate) mod trace;
 mod tree;
+mod waiting;
 mod watch;
 
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};

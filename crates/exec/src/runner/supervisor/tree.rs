@@ -4,7 +4,7 @@
 //! whatever sessions and parents it leaves behind, and there is no descendant left exactly when
 //! the supervisor has no child.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs;
 use std::io::Read;
 use std::ops::ControlFlow;
@@ -182,12 +182,10 @@ impl Tree {
         let pid = process.pid;
         if process.threads <= 1 {
             self.read_children(pid, pid, queue);
-        } else if let Ok(tasks) = fs::read_dir(format!("/proc/{pid}/task")) {
+        } else {
             // Each thread has the children that it started.
-            for task in tasks.flatten() {
-                if let Some(task) = task.file_name().to_str().and_then(|t| t.parse().ok()) {
-                    self.read_children(pid, task, queue);
-                }
+            for task in tasks_of(pid) {
+                self.read_children(pid, task, queue);
             }
         }
     }
@@ -253,6 +251,29 @@ impl Tree {
         });
         usage.cpu = Duration::from_millis(ticks * 1000 / self.ticks_per_second);
         usage
+    }
+
+    /// How long each descendant that is alive has waited for a processor since it began, where the kernel tells
+    /// (`CONFIG_SCHED_INFO`). Of several threads the one that has waited longest counts.
+    pub(super) fn waits(&mut self) -> BTreeMap<Pid, Duration> {
+        let mut found = BTreeMap::new();
+        self.walk(|tree, process| {
+            let pid = process.pid;
+            let tasks = if process.threads <= 1 {
+                vec![pid]
+            } else {
+                tasks_of(pid)
+            };
+            let waits = tasks.into_iter().filter_map(|task| {
+                let is_read = tree.read_file(&format!("/proc/{pid}/task/{task}/schedstat"));
+                is_read.then(|| parse_wait(&String::from_utf8_lossy(&tree.buffer)))?
+            });
+            if let Some(longest) = waits.max() {
+                found.insert(pid, longest);
+            }
+            ControlFlow::Continue(())
+        });
+        found
     }
 
     /// The resident memory of the descendants with shared pages counted once, in bytes. Costs
@@ -544,6 +565,20 @@ impl Killed {
     }
 }
 
+/// The threads of a process.
+fn tasks_of(pid: Pid) -> Vec<Pid> {
+    let entries = fs::read_dir(format!("/proc/{pid}/task"));
+    let names = entries.into_iter().flatten().flatten();
+    let number = |entry: fs::DirEntry| entry.file_name().to_str()?.parse().ok();
+    names.filter_map(number).collect()
+}
+
+/// How long a thread has waited for a processor, by its `schedstat`: the second of its numbers, in nanoseconds.
+fn parse_wait(schedstat: &str) -> Option<Duration> {
+    let number = schedstat.split_ascii_whitespace().nth(1)?;
+    number.parse().ok().map(Duration::from_nanos)
+}
+
 /// Parses `/proc/PID/stat`. The name in parentheses may hold anything, so fields are counted from
 /// the last parenthesis.
 fn parse_stat(pid: Pid, stat: &[u8]) -> Option<Process> {
@@ -583,6 +618,13 @@ mod tests {
         assert_eq!((process.state, process.threads), (b'S', 3));
         assert_eq!((process.ticks, process.resident), (100, 25));
         assert!(parse_stat(1, b"garbage").is_none());
+    }
+
+    #[test]
+    fn the_second_number_of_schedstat_is_how_long_a_thread_has_waited() {
+        let wait = Some(Duration::from_nanos(77021));
+        assert_eq!(parse_wait("1048002 77021 6\n"), wait);
+        assert_eq!(parse_wait(""), None);
     }
 
     #[test]

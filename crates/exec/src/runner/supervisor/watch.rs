@@ -13,6 +13,7 @@ use super::kept::Kept;
 use super::spawn::Command;
 use super::sys::{self, Pid, Precedence, Reaped};
 use super::tree::Tree;
+use super::waiting::Waiting;
 use crate::runner::protocol::{self, HostFrame};
 use crate::runner::{Ending, LimitKind, Outcome, Overflow, Request, Sink, TimeKind};
 
@@ -23,6 +24,8 @@ const LONGEST_INTERVAL: Duration = Duration::from_millis(20);
 const SAMPLING_SHARE: u32 = 10;
 /// How often to look for the end of the command where the kernel cannot notify us.
 const BLIND_INTERVAL: Duration = Duration::from_millis(2);
+/// How long the command has waited for a processor is not looked at before one part in so many of its time is over.
+const CALM: u32 = 4;
 /// The time between a process closing its files and its end.
 const ENDING: Duration = Duration::from_millis(10);
 
@@ -70,6 +73,7 @@ pub(super) fn supervise(
         peak: 0,
         precedence: None,
         looks: Looks::default(),
+        waiting: Waiting::new(command.started),
         idle: Idle::new(command.started),
         experience,
     };
@@ -151,6 +155,7 @@ struct Watch<'a> {
     /// Taken as soon as the run is not one of the short and simple ones.
     precedence: Option<Precedence>,
     looks: Looks,
+    waiting: Waiting,
     idle: Idle,
     experience: &'a mut Experience,
 }
@@ -228,12 +233,10 @@ struct Looks {
 impl Watch<'_> {
     /// Watches until the command has ended (`None`) or must be ended.
     fn until_end(&mut self) -> Result<Option<Stop>, HostGone> {
-        let limits = &self.request.limits;
         let mut interval = FIRST_SAMPLE;
         let mut next_sample = self.started + interval;
         loop {
-            let wall = limits.wall.saturating_add(self.looks.wall);
-            let deadline = self.started.checked_add(wall);
+            let deadline = self.deadline();
             let mut until = deadline.map_or(next_sample, |deadline| deadline.min(next_sample));
             if self.process.is_none() {
                 until = until.min(Instant::now() + BLIND_INTERVAL);
@@ -250,6 +253,10 @@ impl Watch<'_> {
             }
             let now = Instant::now();
             if deadline.is_some_and(|deadline| now >= deadline) {
+                self.waiting.look(self.tree);
+                if self.deadline().is_none_or(|deadline| now < deadline) {
+                    continue;
+                }
                 return Ok(Some(Stop::Time(TimeKind::Wall)));
             }
             if now >= next_sample {
@@ -267,6 +274,13 @@ impl Watch<'_> {
                 next_sample = now + interval.max(cost * SAMPLING_SHARE);
             }
         }
+    }
+
+    /// When the command's time is up: what it has waited for a processor, and for us, does not count.
+    fn deadline(&self) -> Option<Instant> {
+        let wall = self.request.limits.wall;
+        let wall = wall.saturating_add(self.looks.wall + self.waiting.total());
+        self.started.checked_add(wall)
     }
 
     /// Waits for output, the command's end, the host or the time. Tells whether the command may
@@ -368,6 +382,9 @@ impl Watch<'_> {
     /// Measures the tree and compares it with the limits.
     fn sample(&mut self) -> Option<Stop> {
         self.precedence.get_or_insert_with(Precedence::take);
+        if self.started.elapsed() >= self.request.limits.wall / CALM {
+            self.waiting.look(self.tree);
+        }
         let limits = &self.request.limits;
         let usage = self.tree.usage(self.most_processes());
         if limits.processes.is_some_and(|most| usage.processes > most) {
