@@ -1,12 +1,16 @@
 //! Whether woven programs are right: of the plausible patches that were not built by themselves a sample is, in the end.
 //!
+//! One build audits several patches that change different lines, unless the user has said how many are to be audited. If it does not pass
+//! all tests, each of them is built by itself.
+//!
 //! The sample depends on the trees that the patches make, and on nothing else. A difference is our bug (or a test that is not stable), and
 //! whatever rests on the same ground is decided by builds then.
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use patchwright_exec::{Pool, Worker};
-use patchwright_patches::Hasher;
+use patchwright_patches::{Hasher, Patch};
 
 use crate::board::Board;
 use crate::error::ValidateError;
@@ -15,7 +19,7 @@ use crate::outcome::Reached;
 use crate::plain::{Checked, Plain};
 use crate::set::PatchSet;
 use crate::verdict::PatchVerdict;
-use crate::{AUDIT, Event, LEAST_FOR_AUDIT, ValidateOptions};
+use crate::{AUDIT, Event, LEAST_FOR_AUDIT, MOST_TOGETHER, ValidateOptions};
 
 /// What is needed to audit verdicts.
 pub struct Audit<'a> {
@@ -70,6 +74,10 @@ impl Audit<'_> {
         }
         (surroundings.events)(Event::Phase("building a sample of the plausible patches"));
         let mut doubtful = Vec::new();
+        let sample = match options.audit {
+            None => self.left_by_groups(workers, sample)?,
+            Some(_) => sample,
+        };
         for (entry, checked) in self.check(workers, sample)? {
             let is_right = checked.verdict == PatchVerdict::Plausible;
             if !is_right {
@@ -122,14 +130,52 @@ impl Audit<'_> {
         Ok(())
     }
 
+    /// Audits patches by builds with others; those for which such a build does not speak are left.
+    fn left_by_groups(
+        &self,
+        workers: &mut Pool,
+        sample: Vec<usize>,
+    ) -> Result<Vec<usize>, ValidateError> {
+        let mut groups: Vec<(Vec<usize>, Patch)> = Vec::new();
+        for &entry in &sample {
+            let Some(patch) = self.set.entries[entry].patch() else {
+                continue;
+            };
+            let join = |(entries, own): &(Vec<usize>, Patch)| {
+                own.and(patch).filter(|_| entries.len() < MOST_TOGETHER)
+            };
+            let joined = (0..groups.len()).find_map(|at| Some((at, join(&groups[at])?)));
+            match joined {
+                Some((at, both)) => {
+                    groups[at].0.push(entry);
+                    groups[at].1 = both;
+                }
+                None => groups.push((vec![entry], patch.clone())),
+            }
+        }
+        groups.retain(|(entries, _)| entries.len() > 1);
+        let work = |worker: &mut Worker, (entries, patch): (Vec<usize>, Patch)| {
+            let checked = self.plain.check(worker, &patch, None, || self.order.clone())?;
+            Ok((entries, checked))
+        };
+        let mut right = BTreeSet::new();
+        for (entries, checked) in run_all(workers, groups, work)? {
+            self.board.count_together(&checked);
+            if checked.verdict == PatchVerdict::Plausible {
+                entries.iter().for_each(|entry| self.board.audited_with_others(*entry));
+                right.extend(entries);
+            }
+        }
+        let is_open = |entry: &usize| !right.contains(entry);
+        Ok(sample.into_iter().filter(is_open).collect())
+    }
+
     /// Builds patches by themselves.
     fn check(
         &self,
         workers: &mut Pool,
         entries: Vec<usize>,
     ) -> Result<Vec<(usize, Checked)>, ValidateError> {
-        let mut found = Vec::new();
-        let mut failure = None;
         let work = |worker: &mut Worker, entry: usize| {
             let Some(patch) = self.set.entries[entry].patch() else {
                 return Ok(None);
@@ -138,20 +184,33 @@ impl Audit<'_> {
             let checked = self.plain.check(worker, patch, None, order)?;
             Ok(Some((entry, checked)))
         };
-        workers.run_until(entries, work, |result| match result {
-            Ok(checked) => {
-                found.extend(checked);
-                ControlFlow::Continue(())
-            }
-            Err(error) => {
-                failure = Some(error);
-                ControlFlow::Break(())
-            }
-        });
+        let mut found: Vec<(usize, Checked)> =
+            run_all(workers, entries, work)?.into_iter().flatten().collect();
         found.sort_by_key(|(entry, _)| *entry);
-        match failure {
-            Some(error) if !ValidateError::is_cancelled(&error) => Err(error),
-            _ => Ok(found),
+        Ok(found)
+    }
+}
+
+/// What workers make of tasks, in any order. If the run is cancelled, what is done by then.
+fn run_all<T: Send, R: Send>(
+    workers: &mut Pool,
+    tasks: Vec<T>,
+    work: impl Fn(&mut Worker, T) -> Result<R, ValidateError> + Sync,
+) -> Result<Vec<R>, ValidateError> {
+    let mut found = Vec::new();
+    let mut failure = None;
+    workers.run_until(tasks, work, |result| match result {
+        Ok(made) => {
+            found.push(made);
+            ControlFlow::Continue(())
         }
+        Err(error) => {
+            failure = Some(error);
+            ControlFlow::Break(())
+        }
+    });
+    match failure {
+        Some(error) if !ValidateError::is_cancelled(&error) => Err(error),
+        _ => Ok(found),
     }
 }

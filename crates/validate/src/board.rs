@@ -293,6 +293,15 @@ impl<'b> Board<'b> {
         self.state().patches[entry].audited.is_some()
     }
 
+    /// A plausible patch has passed all tests in a build with others, which is counted already.
+    pub fn audited_with_others(&self, entry: usize) {
+        let mut state = self.state();
+        state.stats.audited += 1;
+        for number in self.and_followers(entry) {
+            state.patches[number].audited = Some(true);
+        }
+    }
+
     /// A plausible patch was built by itself all the same. If that build says something else, its verdict counts.
     pub fn audited(&self, entry: usize, checked: &Checked) {
         let mut state = self.state();

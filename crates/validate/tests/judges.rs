@@ -221,6 +221,38 @@ fn a_sample_of_what_was_not_built_is_built_in_the_end() {
 }
 
 #[test]
+fn the_sample_of_a_large_set_is_built_a_few_together() {
+    let place = Place::new();
+    let texts: Vec<(String, String)> = (1..=51)
+        .flat_map(|number| {
+            let twice = format!("    return a * FACTOR + {number} - {number};");
+            let add = format!("    return b + a + {number} - {number};");
+            [
+                (format!("t{number:02}"), in_calc(TWICE, &twice)),
+                (format!("a{number:02}"), in_calc(ADD, &add)),
+            ]
+        })
+        .collect();
+    let patches: Vec<(&str, String)> = texts
+        .iter()
+        .map(|(id, text)| (&id[..], text.clone()))
+        .collect();
+    let options = ValidateOptions {
+        schemata: true,
+        ignore_failing: true,
+        ..place.options()
+    };
+    let outcome = run(&place, &patches, &options).0.unwrap();
+    assert_eq!(outcome.plausible(), 102);
+    assert_eq!((outcome.stats.audited, outcome.stats.audits_failed), (6, 0));
+    // One of each function is built with one of the other.
+    assert!(outcome.stats.builds < 6, "{}", outcome.stats.builds);
+    let audited = outcome.patches.iter();
+    let audited = audited.filter(|patch| patch.audited == Some(true));
+    assert_eq!(audited.count(), 6);
+}
+
+#[test]
 fn a_difference_that_an_audit_finds_is_told_and_the_class_is_built() {
     let place = place_that_looks();
     let text = fs::read_to_string(place.project_folder().join("calc.c")).unwrap();
