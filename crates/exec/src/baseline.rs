@@ -15,6 +15,9 @@ use crate::verdict::{FailReason, TestError, TestRun, Verdict, run_test};
 pub struct Baseline {
     /// One for each test of the suite, in its order.
     pub tests: Vec<BaselineTest>,
+    /// Each test was run once, so none is known to be flaky.
+    #[serde(default)]
+    pub once: bool,
 }
 
 /// What one test does on the untouched program.
@@ -115,10 +118,12 @@ pub struct BaselineOptions {
     pub prove_endless: bool,
     /// Each test is run once, not twice, so that none is known to be flaky.
     pub once: bool,
+    /// Each test is run once, too, where the first runs have taken more processor time than this together.
+    pub most_again: Option<Duration>,
 }
 
 impl BaselineOptions {
-    /// How often each test is run.
+    /// How often each test is run at most.
     pub fn runs(&self) -> usize {
         if self.once { 1 } else { 2 }
     }
@@ -347,8 +352,10 @@ impl Baseline {
             }
         }
         let slowest = slowest(&first);
+        let taken: Duration = first.iter().map(|run| run.outcome.cpu).sum();
+        let once = options.once || options.most_again.is_some_and(|most| taken > most);
         // Where nothing ends, the second runs would only take their time.
-        let is_once = |index: usize| options.once || slowest.is_none() && index > 0;
+        let is_once = |index: usize| once || slowest.is_none() && index > 0;
         let slowest = slowest.unwrap_or_default();
         let hanging = derived(slowest);
         // What tests print is needed no more, and may be much.
@@ -398,6 +405,7 @@ impl Baseline {
             }
         });
         Ok(Baseline {
+            once,
             tests: tests.collect(),
         })
     }
@@ -420,6 +428,7 @@ impl Baseline {
             said: None,
         });
         Baseline {
+            once: true,
             tests: tests.collect(),
         }
     }
@@ -620,7 +629,7 @@ mod tests {
                 said: Some(said.to_owned()),
             };
             let tests = vec![test];
-            Baseline { tests }.crashes()
+            Baseline { tests, once: false }.crashes()
         };
         let exits = |actual| FailReason::ExitCode {
             expected: 0,

@@ -508,7 +508,7 @@ mod tests {
                 Verdict::Fail(patchwright_exec::FailReason::Signal(6)),
             );
             let tests = passing.chain([crash]).collect();
-            usual(&Baseline { tests })
+            usual(&Baseline { tests, once: false })
         };
         assert_eq!(of(&[]), Duration::ZERO);
         assert_eq!(of(&[7]), Duration::from_millis(7));

@@ -112,6 +112,23 @@ impl<'b> Board<'b> {
         self.state().patches[entry].verdict.is_some()
     }
 
+    /// What a run of so many tests takes, as a part of what all these patches have taken, by the tests that were run for them; `None` if none
+    /// was.
+    pub fn part_of_all_tests(&self, entries: &[usize], count: usize) -> Option<f64> {
+        let state = self.state();
+        let patches = || entries.iter().map(|entry| &state.patches[*entry]);
+        let of_all = patches().filter_map(|patch| {
+            let milliseconds = patch.tests.iter().filter_map(|test| test.milliseconds);
+            let sum: u64 = milliseconds.sum();
+            let ran = patch.tests.len();
+            (ran > 0).then(|| sum as f64 * count as f64 / ran as f64)
+        });
+        let of_all: Vec<f64> = of_all.collect();
+        let total: f64 = patches().map(|patch| patch.total.as_secs_f64()).sum();
+        let mean = of_all.iter().sum::<f64>() / of_all.len() as f64 / 1000.0;
+        (!of_all.is_empty() && total > 0.0).then(|| mean / total)
+    }
+
     /// The test that spoke against a patch.
     pub fn killer(&self, entry: usize) -> Option<usize> {
         match &self.state().patches[entry].verdict {

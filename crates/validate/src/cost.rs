@@ -19,6 +19,12 @@ const EACH: Duration = Duration::from_millis(15);
 /// Clang starts and prints what a small source says, with its headers; this, once for the source and once for what is woven into it.
 const READING: Duration = Duration::from_millis(300);
 
+/// The tests of the untouched program are run twice if a run of all takes no more than one part in so many of what the patches take plainly.
+const AGAIN_SHARE: u32 = 20;
+
+/// Longer than any tests take.
+const LONGEST: Duration = Duration::from_secs(1 << 20);
+
 /// What is known before patches are validated, in time of processors.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cost {
@@ -38,15 +44,77 @@ pub(crate) struct Cost {
     pub strict: usize,
 }
 
+/// As a divisor or factor of times.
+fn count(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
 impl Cost {
-    /// Whether the patches take less time woven than each by itself.
-    pub fn is_less_woven(&self) -> bool {
-        let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+    /// What these patches of a set take, as far as builds are concerned: `build` is what the untouched program's took, and `commands` how its
+    /// sources are compiled.
+    pub fn of_builds(
+        set: &PatchSet,
+        entries: &[usize],
+        commands: Option<&[CompileCommand]>,
+        build: Duration,
+    ) -> Self {
+        let commands_of = commands.unwrap_or_default();
+        Self {
+            build,
+            tests: Duration::ZERO,
+            count: 0,
+            sources: commands.map_or(1, <[_]>::len),
+            changed: changed_sources(set, entries.iter().copied()),
+            patches: entries.len(),
+            strict: strict_ways(commands_of, set, entries.iter().copied()),
+        }
+    }
+
+    /// With so many tests, which take so much time.
+    pub fn with_tests(self, tests: Duration, count: usize) -> Self {
+        Self {
+            tests,
+            count,
+            ..self
+        }
+    }
+
+    /// What is compiled for a patch by itself, and what is compiled and linked for it.
+    fn rebuild(&self) -> (Duration, Duration) {
         let compile = self.build / count(self.sources.max(1));
         // What depends on a source is linked again.
-        let rebuild = compile.max(self.build / 10);
+        (compile, compile.max(self.build / 10))
+    }
+
+    /// A patch by itself.
+    fn plain(&self) -> Duration {
         // Half of the tests, until one fails.
-        let plain = EACH + rebuild + self.tests / 2;
+        EACH + self.rebuild().1 + self.tests / 2
+    }
+
+    /// The most time that the tests may take for it to be worth while to run them twice on the untouched program: where patches are woven,
+    /// any (`None`), and else little beside what the patches take.
+    pub fn most_again(&self, may_weave: bool) -> Option<Duration> {
+        let is_worth = |tests: Duration| {
+            let cost = self.with_tests(tests, self.count);
+            may_weave && cost.is_less_woven()
+                || tests * AGAIN_SHARE <= cost.plain().saturating_mul(count(self.patches))
+        };
+        let mut tests = Duration::from_millis(1);
+        let mut most = Duration::ZERO;
+        while tests < LONGEST {
+            if !is_worth(tests) {
+                return Some(most);
+            }
+            (most, tests) = (tests, tests * 5 / 4);
+        }
+        None
+    }
+
+    /// Whether the patches take less time woven than each by itself.
+    pub fn is_less_woven(&self) -> bool {
+        let (compile, rebuild) = self.rebuild();
+        let plain = self.plain();
         // The originals and what is tried, some of it twice.
         let fixed = (READING + compile * 5).saturating_mul(count(self.changed))
             + rebuild
@@ -63,7 +131,7 @@ impl Cost {
 }
 
 /// How often a source that these entries of a set change is compiled with warnings as errors, that for which it is most often.
-pub(crate) fn strict_ways(
+fn strict_ways(
     commands: &[CompileCommand],
     set: &PatchSet,
     entries: impl Iterator<Item = usize>,
@@ -87,7 +155,7 @@ pub(crate) fn strict_ways(
 }
 
 /// How many sources these entries of a set change.
-pub(crate) fn changed_sources(set: &PatchSet, entries: impl Iterator<Item = usize>) -> usize {
+fn changed_sources(set: &PatchSet, entries: impl Iterator<Item = usize>) -> usize {
     let patches = entries.filter_map(|entry| set.entries[entry].patch());
     let changes = patches.flat_map(|patch| &patch.changes);
     let paths = changes.filter_map(|change| match change {
@@ -130,6 +198,16 @@ mod tests {
         };
         assert!(!long(1).is_less_woven());
         assert!(long(20).is_less_woven());
+        // Then its second run would be a large part of all, but for large sets.
+        assert!(long(1).most_again(true).is_none());
+        let few = Cost {
+            patches: 14,
+            ..long(1)
+        };
+        let most = few.most_again(true).unwrap();
+        assert!(most < few.tests && most > few.build, "{most:?}");
+        assert!(few.most_again(false).unwrap() <= most);
+        assert!(cost(1500, 100, 1, 40).with_tests(Duration::ZERO, 20).most_again(true).is_none());
         // Where each is compiled by itself anyhow, only the tests are saved.
         let strict = |tests| Cost {
             strict: 1,

@@ -72,6 +72,9 @@ pub struct Plain<'a> {
     fresh: AtomicUsize,
 }
 
+/// A test takes long if it takes one part in so many of the time of the build.
+const LONG_SHARE: u32 = 2;
+
 /// Lines of a failed build's output that are kept.
 const KEPT_LINES: usize = 20;
 
@@ -269,7 +272,7 @@ impl<'a> Plain<'a> {
         if let Some(killer) = killer {
             let mut again = Vec::new();
             // Woven, or on the untouched program, it passed: does this test always fail?
-            let passes = (promise.is_some() || self.may_be_flaky(&killer))
+            let passes = (promise.is_some() || self.may_be_flaky(&killer, checked))
                 && self
                     .run_tests(worker, suite, &[killer.test], false, &mut again)?
                     .is_none();
@@ -299,12 +302,16 @@ impl<'a> Plain<'a> {
         Ok(())
     }
 
-    /// A test that passed in its only run, has not been waited for in vain now, and meets the same files when it is run again.
-    fn may_be_flaky(&self, killer: &Killer) -> bool {
+    /// A test that passed in its only run, has not been waited for in vain now, and meets the same files when it is run again. One that takes
+    /// long beside the build is believed: whoever validates a patch by hand runs it once.
+    fn may_be_flaky(&self, killer: &Killer, checked: &Checked) -> bool {
         let untouched = &self.prepared.untouched;
         let known = &untouched.baseline.tests[killer.test];
         let waited = matches!(killer.failure, Failure::Ran(FailReason::TimedOut(_)));
-        untouched.once && known.verdict.is_pass() && !waited && !untouched.leaves
+        let taken = checked.tests.last().and_then(|result| result.milliseconds);
+        let is_long = Duration::from_millis(taken.unwrap_or_default()) > checked.build / LONG_SHARE;
+        let is_seen_once = untouched.baseline.once && known.verdict.is_pass();
+        is_seen_once && !waited && !is_long && !untouched.leaves
     }
 
     fn runs_twice(&self) -> bool {

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use patchwright_exec::{
     Baseline, BaselineOptions, BaselineTest, CompileCommand, FileSelection, Project, RecordError,
@@ -49,8 +50,9 @@ pub struct Prepared {
 /// What is asked of the untouched program before patches are validated.
 #[derive(Clone, Copy)]
 pub enum Asking<'a> {
-    /// What its tests do, twice, so that those that do not always do the same are known.
-    Twice,
+    /// What its tests do, twice, so that those that do not always do the same are known; but once if they take more processor time than
+    /// this says when it is told how the sources are compiled.
+    Twice(&'a dyn Fn(&[CompileCommand]) -> Option<Duration>),
     /// What its tests do, once.
     Once,
     /// Whether it builds. What its tests do is asked, twice, if this says so when it is told how its sources are compiled.
@@ -78,8 +80,6 @@ pub struct UntouchedTests {
     pub leaves: bool,
     /// The files that they have changed.
     pub changed: BTreeSet<PathBuf>,
-    /// They were run once: which of them are flaky is not known.
-    pub once: bool,
 }
 
 /// The phase in which the untouched program is built.
@@ -126,7 +126,7 @@ pub fn prepare<'a>(
     events(Event::Phase("copying the project"));
     let root = &project.root;
     let prefix = match asking {
-        Asking::Twice | Asking::Once => "",
+        Asking::Twice(_) | Asking::Once => "",
         Asking::Build(_) | Asking::Nothing => "first-",
     };
     let is_built = !matches!(asking, Asking::Nothing);
@@ -168,7 +168,7 @@ pub fn prepare<'a>(
     });
     let mut snapshot = Snapshot::take(&worker.sandbox)?;
     let is_supposed = match asking {
-        Asking::Twice | Asking::Once => false,
+        Asking::Twice(_) | Asking::Once => false,
         Asking::Build(asks) => !asks(commands.as_deref().unwrap_or_default()),
         Asking::Nothing => true,
     };
@@ -178,7 +178,6 @@ pub fn prepare<'a>(
             baseline: Baseline::presumed(suite, &project.limits, options.timeouts),
             leaves: false,
             changed: BTreeSet::new(),
-            once: true,
         },
         None => {
             events(Event::Phase(TESTING));
@@ -187,6 +186,10 @@ pub fn prepare<'a>(
                 rule: options.timeouts,
                 prove_endless: options.prove_endless,
                 once: matches!(asking, Asking::Once),
+                most_again: match asking {
+                    Asking::Twice(most) => most(commands.as_deref().unwrap_or_default()),
+                    _ => None,
+                },
                 ..Default::default()
             };
             let total = measured.runs() * suite.tests.len();
@@ -209,7 +212,6 @@ pub fn prepare<'a>(
                 baseline,
                 leaves,
                 changed,
-                once: measured.once,
             }
         }
     };
@@ -241,7 +243,7 @@ impl Asking<'_> {
     /// Whether it may matter how the files are compiled: patches may be woven, or headers change.
     fn may_need_commands(self, changed: &Changed) -> bool {
         match self {
-            Asking::Twice | Asking::Build(_) => true,
+            Asking::Twice(_) | Asking::Build(_) => true,
             Asking::Once => changed.headers,
             Asking::Nothing => false,
         }

@@ -12,7 +12,7 @@ use patchwright_schemata::Behaviour;
 
 use crate::audit::{self, Audit};
 use crate::board::Board;
-use crate::cost::{Cost, changed_sources, strict_ways};
+use crate::cost::Cost;
 use crate::error::ValidateError;
 use crate::journal::Journal;
 use crate::outcome::{Tests, Validation};
@@ -27,7 +27,9 @@ use crate::schedule::Schedule;
 use crate::set::PatchSet;
 use crate::test_files::TestFiles;
 use crate::together::Together;
-use crate::unasked::{is_doubtful, may_wait, pays_to_build};
+use crate::unasked::{
+    TELLING, is_doubtful, is_nothing_asked, may_wait, may_wait_for_long, pays_to_build,
+};
 use crate::verdict::PatchVerdict;
 use crate::woven::Woven;
 use crate::{Confirm, Event, Surroundings, ValidateOptions};
@@ -100,8 +102,21 @@ pub fn validate(
     let changed = (&changed, &test_files);
     let few = options.by_cost && set.distinct().filter(is_open).count() <= FEW;
     // What was enough for a few patches is not for more.
-    let known = known.filter(|known| few || !known.once);
-    let asking = if few { Asking::Once } else { Asking::Twice };
+    let known = known.filter(|known| few || !known.baseline.once);
+    let built_before = phases.processor(BUILDING);
+    let open: Vec<usize> = set.distinct().filter(is_open).collect();
+    let count = project.require_tests()?.tests.len();
+    let most_again = |commands: &[CompileCommand]| {
+        let build = phases.processor(BUILDING).saturating_sub(built_before);
+        let cost = Cost::of_builds(set, &open, Some(commands), build);
+        let cost = cost.with_tests(Duration::ZERO, count);
+        let is_free = is_nothing_asked(options);
+        is_free.then(|| cost.most_again(options.schemata)).flatten()
+    };
+    let asking = match few {
+        true => Asking::Once,
+        false => Asking::Twice(&most_again),
+    };
     let ready = prepare(
         project,
         known.cloned(),
@@ -125,7 +140,16 @@ pub fn validate(
     let started = Instant::now();
     let tests = Tests::of(&ready.0.untouched.baseline, options);
     if board.begin(tests).is_continue() {
-        run_tasks(project, set, ready, few, &board, journal.as_ref(), &phases)?;
+        let build = phases.processor(BUILDING).saturating_sub(built_before);
+        let times = Times {
+            phases: &phases,
+            build,
+        };
+        let way = match few {
+            true => Weaving::Not,
+            false => Weaving::ByCost,
+        };
+        run_tasks(project, set, ready, way, &board, journal.as_ref(), times)?;
     }
     Ok(board.finish(preparing, started.elapsed(), phases.finish()))
 }
@@ -155,23 +179,18 @@ impl First<'_> {
             let _nothing_to_do = board.begin(Tests::not_asked(suite));
             return Ok(ControlFlow::Break(()));
         }
-        if !may_wait(open.len(), options) {
+        let suite = project.require_tests()?;
+        let learns = may_wait_for_long(open.len(), suite.tests.len(), options);
+        if !learns && !may_wait(open.len(), options) {
             return Ok(ControlFlow::Continue(()));
         }
         let changed = changed_files(set, &is_open);
         let patches = open.iter().filter_map(|entry| set.entries[*entry].patch());
         // Woven, many patches share their builds; that can only pay if there are more than a few.
         let asks = |commands: &[CompileCommand]| {
-            let cost = Cost {
-                build: self.phases.processor(BUILDING),
-                tests: Duration::ZERO,
-                count: 0,
-                sources: commands.len(),
-                changed: changed.sources.len(),
-                patches: open.len(),
-                strict: strict_ways(commands, set, open.iter().copied()),
-            };
-            options.schemata && open.len() > FEW && cost.is_less_woven()
+            let build = self.phases.processor(BUILDING);
+            let cost = Cost::of_builds(set, &open, Some(commands), build);
+            options.schemata && !learns && open.len() > FEW && cost.is_less_woven()
         };
         let asking = match pays_to_build(project, patches)? {
             true => Asking::Build(&asks),
@@ -179,17 +198,24 @@ impl First<'_> {
         };
         let changed = (&changed, self.test_files);
         let ready = prepare(project, None, changed, asking, options, surroundings)?;
-        let suite = project.require_tests()?;
-        let (tests, few) = match ready.0.is_supposed {
-            true => (Tests::not_asked(suite), true),
-            false => (Tests::of(&ready.0.untouched.baseline, options), false),
+        let (tests, way) = match ready.0.is_supposed {
+            true if learns => (Tests::not_asked(suite), Weaving::IfTestsAreShort),
+            true => (Tests::not_asked(suite), Weaving::Not),
+            false => (
+                Tests::of(&ready.0.untouched.baseline, options),
+                Weaving::ByCost,
+            ),
         };
         let is_supposed = ready.0.is_supposed;
         if let (Some(journal), false) = (self.journal, is_supposed) {
             journal.keep_untouched(&ready.0.untouched)?;
         }
         if board.begin(tests).is_continue() {
-            run_tasks(project, set, ready, few, board, self.journal, self.phases)?;
+            let times = Times {
+                phases: self.phases,
+                build: self.phases.processor(BUILDING),
+            };
+            run_tasks(project, set, ready, way, board, self.journal, times)?;
         }
         let is_done = board.is_stopped() || !set.distinct().any(|entry| is_open(&entry));
         if !is_done && is_supposed && !surroundings.cancel.is_cancelled() {
@@ -234,6 +260,9 @@ struct Task {
     entry: usize,
 }
 
+/// The phase in which patches are built by themselves.
+const ONE_BY_ONE: &str = "validating patches one by one";
+
 /// So many patches at least are left for later portions of a set, else it is one.
 const LEAST_LEFT: usize = 1000;
 
@@ -256,15 +285,33 @@ fn portions(mut tasks: &[Task]) -> Vec<&[Task]> {
     portions
 }
 
+/// What the untouched program has taken.
+struct Times<'t> {
+    phases: &'t Phases,
+    /// The processor time of its build.
+    build: Duration,
+}
+
+/// Whether patches are woven.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Weaving {
+    /// None is.
+    Not,
+    /// None is, but if the tests turn out to be short, the run ends after the first few patches: the others may be woven.
+    IfTestsAreShort,
+    /// If that takes less time.
+    ByCost,
+}
+
 /// Validates the patches whose verdicts are not on the board.
 fn run_tasks(
     project: &Project,
     set: &PatchSet,
     (prepared, worker, snapshot): (Prepared, Worker, Snapshot),
-    few: bool,
+    weaving: Weaving,
     board: &Board<'_>,
     journal: Option<&Journal>,
-    phases: &Phases,
+    times: Times<'_>,
 ) -> Result<(), ValidateError> {
     let (options, surroundings) = (board.options, board.surroundings);
     let numbers = |tests: Vec<&BaselineTest>| -> Vec<usize> {
@@ -290,23 +337,17 @@ fn run_tasks(
         .map(|(number, entry)| Task { number, entry })
         .collect();
     let open = || distinct.iter().filter(|task| !board.is_settled(task.entry));
-    let cost = Cost {
-        build: phases.processor(BUILDING),
-        tests: phases.processor(TESTING) / if prepared.untouched.once { 1 } else { 2 },
-        count: baseline.tests.len(),
-        sources: prepared.commands.as_ref().map_or(1, Vec::len),
-        changed: changed_sources(set, open().map(|task| task.entry)),
-        patches: open().count(),
-        strict: prepared.commands.as_ref().map_or(0, |commands| {
-            strict_ways(commands, set, open().map(|task| task.entry))
-        }),
-    };
-    let few = few || prepared.is_supposed;
-    let is_woven = options.schemata && !few && (!options.by_cost || cost.is_less_woven());
-    if options.schemata && !is_woven {
+    let entries: Vec<usize> = open().map(|task| task.entry).collect();
+    let (phases, count) = (times.phases, baseline.tests.len());
+    let tests = phases.processor(TESTING) / if baseline.once { 1 } else { 2 };
+    let cost = Cost::of_builds(set, &entries, prepared.commands.as_deref(), times.build);
+    let cost = cost.with_tests(tests, count);
+    let is_asked = !prepared.is_supposed && weaving == Weaving::ByCost;
+    let is_woven = options.schemata && is_asked && (!options.by_cost || cost.is_less_woven());
+    let learns = weaving == Weaving::IfTestsAreShort;
+    if options.schemata && !is_woven && !learns {
         tracing::info!("nothing is woven: {cost:?}");
-        let few: Vec<usize> = open().map(|task| task.entry).collect();
-        for entry in few {
+        for entry in entries {
             board.set_apart(entry, "so few patches are built in less time");
         }
     }
@@ -321,6 +362,26 @@ fn run_tasks(
         plain: Plain::new(project, &prepared, options, surroundings, vec![snapshot]),
         workers: Pool::of(vec![worker]),
     };
+    if learns {
+        let before = phases.processor(ONE_BY_ONE);
+        let telling: Vec<Task> = open().copied().take(TELLING).collect();
+        if run.portion(&telling)?.is_break() {
+            return Ok(());
+        }
+        let taken = phases.processor(ONE_BY_ONE).saturating_sub(before);
+        let entries: Vec<usize> = telling.iter().map(|task| task.entry).collect();
+        let tests = board.part_of_all_tests(&entries, count);
+        let tests = tests.map(|part| taken.mul_f64(part));
+        tracing::info!("all tests take {tests:?}, by the first patches");
+        let is_long = tests.is_some_and(|tests| !cost.with_tests(tests, count).is_less_woven());
+        if options.schemata && !is_long {
+            return Ok(());
+        }
+        let rest: Vec<usize> = open().map(|task| task.entry).collect();
+        for entry in rest {
+            board.set_apart(entry, "nearly each patch has to run these long tests");
+        }
+    }
     for portion in portions(&distinct) {
         if run.portion(portion)?.is_break() {
             return Ok(());
@@ -416,7 +477,7 @@ impl Run<'_> {
         if open.is_empty() {
             return Ok(ControlFlow::Continue(()));
         }
-        (surroundings.events)(Event::Phase("validating patches one by one"));
+        (surroundings.events)(Event::Phase(ONE_BY_ONE));
         self.have_workers(open.len())?;
         self.build(open, waiting, &promising)
     }

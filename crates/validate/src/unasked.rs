@@ -19,6 +19,13 @@ use crate::{Confirm, ValidateOptions};
 /// Of more patches the untouched program is asked first.
 const MOST: usize = 12;
 
+/// Of no more tests than so many it is found out with the first patches whether they take long: then hardly an execution would be saved
+/// by weaving, and to run them on the untouched program would take a large part of all the time.
+const FEW_TESTS: usize = 3;
+
+/// So many patches tell how long the tests take.
+pub(crate) const TELLING: usize = 3;
+
 /// Sources of more bytes than so many are not compiled for each of more than [`MOST_OF_LARGE`] patches.
 const LARGE: u64 = 512 << 10;
 
@@ -28,11 +35,21 @@ const MOST_OF_LARGE: usize = 4;
 /// The least part of a build that is done for a patch: linking.
 const LEAST_BUILT: f64 = 0.1;
 
-/// Whether so many patches may be validated first. What the user wants to know of failing tests, or of all of them, is asked.
+/// Whether so many patches may be validated before the untouched program is asked.
 pub(crate) fn may_wait(patches: usize, options: &ValidateOptions) -> bool {
+    patches <= MOST && is_nothing_asked(options)
+}
+
+/// Whether that may be true of more patches with so many tests, if these take long.
+pub(crate) fn may_wait_for_long(patches: usize, tests: usize, options: &ValidateOptions) -> bool {
+    patches > MOST && tests <= FEW_TESTS && is_nothing_asked(options)
+}
+
+/// Whether nothing is asked for that the tests of the untouched program tell: what the user wants to know of failing tests, or of all of
+/// them, is asked.
+pub(crate) fn is_nothing_asked(options: &ValidateOptions) -> bool {
     options.by_cost
         && !options.ask_first
-        && patches <= MOST
         && options.must_fix.is_empty()
         && !options.ignore_failing
         && !options.keep_going
