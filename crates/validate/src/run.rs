@@ -362,6 +362,7 @@ fn run_tasks(
         plain: Plain::new(project, &prepared, options, surroundings, vec![snapshot]),
         workers: Pool::of(vec![worker]),
     };
+    let mut rest: Vec<Task> = distinct.clone();
     if learns {
         let before = phases.processor(ONE_BY_ONE);
         let telling: Vec<Task> = open().copied().take(TELLING).collect();
@@ -377,12 +378,13 @@ fn run_tasks(
         if options.schemata && !is_long {
             return Ok(());
         }
-        let rest: Vec<usize> = open().map(|task| task.entry).collect();
-        for entry in rest {
+        rest.retain(|task| !entries.contains(&task.entry));
+        let unwoven: Vec<usize> = open().map(|task| task.entry).collect();
+        for entry in unwoven {
             board.set_apart(entry, "nearly each patch has to run these long tests");
         }
     }
-    for portion in portions(&distinct) {
+    for portion in portions(&rest) {
         if run.portion(portion)?.is_break() {
             return Ok(());
         }
