@@ -202,7 +202,7 @@ pub struct TimeoutRule {
 
 impl TimeoutRule {
     /// The time-out of a test that takes this long.
-    fn derive(&self, longest: Duration) -> Duration {
+    pub fn derive(&self, longest: Duration) -> Duration {
         let seconds = longest.as_secs_f64() * self.factor.max(0.0);
         let allowed = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
         self.floor.max(allowed.saturating_add(self.slack))

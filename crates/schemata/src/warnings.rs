@@ -42,12 +42,7 @@ struct OfBodies {
 
 impl OfBodies {
     /// `None` for a patch that changes anything else, or brings names.
-    fn new(
-        number: usize,
-        source: &[u8],
-        functions: &[Function],
-        edits: &[Edit],
-    ) -> Option<Self> {
+    fn new(number: usize, source: &[u8], functions: &[Function], edits: &[Edit]) -> Option<Self> {
         let edits: Vec<Edit> = edits
             .iter()
             .filter_map(|edit| trimmed(source, edit))
@@ -67,7 +62,8 @@ impl OfBodies {
             let before = body.slice(source).unwrap_or_default();
             let after = crate::runs::alternative(source, body, &inside);
             let known: FxHashSet<String> = lex::words(before).into_iter().collect();
-            let is_known = |word: &String| known.contains(word) || NAMELESS.contains(&word.as_str());
+            let is_known =
+                |word: &String| known.contains(word) || NAMELESS.contains(&word.as_str());
             lex::words(&after).iter().all(is_known)
                 && lex::lasting_directives(before) == lex::lasting_directives(&after)
         });
@@ -104,8 +100,8 @@ impl Warnings<'_> {
     ) -> Result<FxHashSet<usize>, CompilerError> {
         let mut found = FxHashSet::default();
         let (source, functions) = (self.source, self.functions);
-        let patches = patches
-            .filter_map(|(number, edits)| OfBodies::new(number, source, functions, edits));
+        let patches =
+            patches.filter_map(|(number, edits)| OfBodies::new(number, source, functions, edits));
         let groups = of_different_functions(patches);
         if groups.iter().all(|group| group.len() < FEWEST) || !self.are_separate()? {
             return Ok(found);

@@ -112,7 +112,10 @@ fn a_warning_is_told_of_the_patch_that_gives_it() {
 fn what_one_patch_begins_to_use_is_missing_in_another() {
     let changes: &[&[(&str, &str)]] = &[
         &[("m += doubled(n);", "m += n;")],
-        &[("return n;\n}\n\nstatic int mixed", "return doubled(n);\n}\n\nstatic int mixed")],
+        &[(
+            "return n;\n}\n\nstatic int mixed",
+            "return doubled(n);\n}\n\nstatic int mixed",
+        )],
         &[("atoi(argv[1]) : 0", "atoi(argv[1]) : 1")],
     ];
     assert_eq!(failing(&as_plainly(&subject("-O0"), changes)), 1);

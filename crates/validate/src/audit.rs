@@ -155,14 +155,18 @@ impl Audit<'_> {
         }
         groups.retain(|(entries, _)| entries.len() > 1);
         let work = |worker: &mut Worker, (entries, patch): (Vec<usize>, Patch)| {
-            let checked = self.plain.check(worker, &patch, None, || self.order.clone())?;
+            let checked = self
+                .plain
+                .check(worker, &patch, None, || self.order.clone())?;
             Ok((entries, checked))
         };
         let mut right = BTreeSet::new();
         for (entries, checked) in run_all(workers, groups, work)? {
             self.board.count_together(&checked);
             if checked.verdict == PatchVerdict::Plausible {
-                entries.iter().for_each(|entry| self.board.audited_with_others(*entry));
+                entries
+                    .iter()
+                    .for_each(|entry| self.board.audited_with_others(*entry));
                 right.extend(entries);
             }
         }
@@ -184,8 +188,10 @@ impl Audit<'_> {
             let checked = self.plain.check(worker, patch, None, order)?;
             Ok(Some((entry, checked)))
         };
-        let mut found: Vec<(usize, Checked)> =
-            run_all(workers, entries, work)?.into_iter().flatten().collect();
+        let mut found: Vec<(usize, Checked)> = run_all(workers, entries, work)?
+            .into_iter()
+            .flatten()
+            .collect();
         found.sort_by_key(|(entry, _)| *entry);
         Ok(found)
     }

@@ -152,6 +152,7 @@ impl<'b> Board<'b> {
             build: record.build,
             total: record.total,
             puts_tests_back: false,
+            is_time_unknown: false,
         };
         let mut state = self.state();
         self.write(&mut state, entry, &checked);

@@ -207,7 +207,12 @@ mod tests {
         let most = few.most_again(true).unwrap();
         assert!(most < few.tests && most > few.build, "{most:?}");
         assert!(few.most_again(false).unwrap() <= most);
-        assert!(cost(1500, 100, 1, 40).with_tests(Duration::ZERO, 20).most_again(true).is_none());
+        assert!(
+            cost(1500, 100, 1, 40)
+                .with_tests(Duration::ZERO, 20)
+                .most_again(true)
+                .is_none()
+        );
         // Where each is compiled by itself anyhow, only the tests are saved.
         let strict = |tests| Cost {
             strict: 1,

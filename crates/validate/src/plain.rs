@@ -4,14 +4,14 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use patchwright_exec::runner::Environment;
 use patchwright_exec::{
-    BuildError, BuildLog, Ending, FailReason, Limits, Project, Snapshot, Test, TestKind, Verdict,
-    Worker, files, record, run_build, run_test,
+    BuildError, BuildLog, Ending, FailReason, Limits, Patience, Project, Snapshot, Test, TestKind,
+    TimeKind, Verdict, Worker, files, record, run_build, run_test,
 };
 use patchwright_patches::{FileChange, Patch};
 
@@ -40,6 +40,8 @@ pub struct Checked {
     pub total: Duration,
     /// Its build has changed files of the tests, which were put back.
     pub puts_tests_back: bool,
+    /// A test ran out of time, and nobody knows how long it takes otherwise.
+    pub is_time_unknown: bool,
 }
 
 /// How a patch was built.
@@ -70,7 +72,13 @@ pub struct Plain<'a> {
     renewed: AtomicUsize,
     /// How many copies were made for one patch each.
     fresh: AtomicUsize,
+    /// For each test, in how many milliseconds a patch has passed it; [`NOT_SEEN`] if none has. Where the untouched program was not asked, the
+    /// fastest of these stands for it.
+    seen: Vec<AtomicU64>,
 }
+
+/// No patch has passed a test.
+const NOT_SEEN: u64 = u64::MAX;
 
 /// A test takes long if it takes one part in so many of the time of the build.
 const LONG_SHARE: u32 = 2;
@@ -96,6 +104,12 @@ impl<'a> Plain<'a> {
             snapshots: snapshots.into_iter().map(Mutex::new).collect(),
             renewed: AtomicUsize::new(0),
             fresh: AtomicUsize::new(0),
+            seen: prepared
+                .suite
+                .tests
+                .iter()
+                .map(|_| AtomicU64::new(NOT_SEEN))
+                .collect(),
         }
     }
 
@@ -137,6 +151,7 @@ impl<'a> Plain<'a> {
             build: Duration::ZERO,
             total: Duration::ZERO,
             puts_tests_back: false,
+            is_time_unknown: false,
         };
         let mut fresh = match rebuild {
             // Nothing is built in the worker's copy either.
@@ -270,6 +285,7 @@ impl<'a> Plain<'a> {
         )?;
         checked.executions = checked.tests.len();
         if let Some(killer) = killer {
+            checked.is_time_unknown = self.is_time_unknown(&killer, checked);
             let mut again = Vec::new();
             // Woven, or on the untouched program, it passed: does this test always fail?
             let passes = (promise.is_some() || self.may_be_flaky(&killer, checked))
@@ -312,6 +328,51 @@ impl<'a> Plain<'a> {
         let is_long = Duration::from_millis(taken.unwrap_or_default()) > checked.build / LONG_SHARE;
         let is_seen_once = untouched.baseline.once && known.verdict.is_pass();
         is_seen_once && !waited && !is_long && !untouched.leaves
+    }
+
+    /// How long a test may take.
+    fn limits(&self, test: usize) -> Limits {
+        let known = &self.prepared.untouched.baseline.tests[test];
+        let limits = known.limits(&self.project.limits, self.options.prove_endless);
+        if !self.times_are_open() {
+            return limits;
+        }
+        let wall = match self.seen_time(test) {
+            Some(time) => self.options.timeouts.derive(time),
+            None => known.timeout.max(Patience::default().first),
+        };
+        Limits {
+            wall: wall.min(self.project.limits.wall),
+            ..limits
+        }
+    }
+
+    /// Nobody has said how long tests may take, and the untouched program was not asked.
+    fn times_are_open(&self) -> bool {
+        self.prepared.is_supposed && self.prepared.suite.timeout.is_none()
+    }
+
+    /// The least time in which a patch has passed a test.
+    fn seen_time(&self, test: usize) -> Option<Duration> {
+        let seen = self.seen[test].load(Ordering::Relaxed);
+        (seen != NOT_SEEN).then(|| Duration::from_millis(seen))
+    }
+
+    /// Whether a patch has passed a test, so that it is known how long it takes.
+    pub fn knows_time(&self, test: usize) -> bool {
+        self.seen_time(test).is_some()
+    }
+
+    /// Whether a test ran out of a time that was a guess.
+    fn is_time_unknown(&self, killer: &Killer, checked: &Checked) -> bool {
+        let is_over = matches!(
+            killer.failure,
+            Failure::Ran(FailReason::TimedOut(TimeKind::Wall | TimeKind::Cpu))
+        );
+        let taken = checked.tests.last().and_then(|result| result.milliseconds);
+        let taken = Duration::from_millis(taken.unwrap_or_default());
+        let is_enough = |time| taken >= self.options.timeouts.derive(time);
+        is_over && self.times_are_open() && !self.seen_time(killer.test).is_some_and(is_enough)
     }
 
     fn runs_twice(&self) -> bool {
@@ -396,8 +457,7 @@ impl<'a> Plain<'a> {
         let environment = &self.prepared.suite.environment;
         let mut killer = None;
         for &test in order {
-            let known = &self.prepared.untouched.baseline.tests[test];
-            let limits = known.limits(&self.project.limits, self.options.prove_endless);
+            let limits = self.limits(test);
             let run = suite[test].as_ref().map(|test| {
                 run_test(
                     &mut worker.runner,
@@ -430,10 +490,14 @@ impl<'a> Plain<'a> {
                 let text = format!("the program changes the tests: {}", names.join(", "));
                 (!changed.is_empty()).then_some(Failure::NotRun(text))
             });
+            let milliseconds = u64::try_from(wall.as_millis()).unwrap_or(NOT_SEEN);
+            if failure.is_none() {
+                self.seen[test].fetch_min(milliseconds, Ordering::Relaxed);
+            }
             results.push(TestResult {
                 test,
                 failure: failure.clone(),
-                milliseconds: u64::try_from(wall.as_millis()).ok(),
+                milliseconds: Some(milliseconds),
             });
             if let Some(failure) = failure {
                 killer.get_or_insert(Killer { test, failure });

@@ -211,6 +211,7 @@ mod tests {
             build: Duration::ZERO,
             total: Duration::ZERO,
             puts_tests_back: false,
+            is_time_unknown: false,
         };
         promising.add(entry, checked, conduct.clone(), confirm);
     }

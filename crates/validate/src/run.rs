@@ -362,7 +362,6 @@ fn run_tasks(
         plain: Plain::new(project, &prepared, options, surroundings, vec![snapshot]),
         workers: Pool::of(vec![worker]),
     };
-    let mut rest: Vec<Task> = distinct.clone();
     if learns {
         let before = phases.processor(ONE_BY_ONE);
         let telling: Vec<Task> = open().copied().take(TELLING).collect();
@@ -378,13 +377,12 @@ fn run_tasks(
         if options.schemata && !is_long {
             return Ok(());
         }
-        rest.retain(|task| !entries.contains(&task.entry));
         let unwoven: Vec<usize> = open().map(|task| task.entry).collect();
         for entry in unwoven {
             board.set_apart(entry, "nearly each patch has to run these long tests");
         }
     }
-    for portion in portions(&rest) {
+    for portion in portions(&distinct) {
         if run.portion(portion)?.is_break() {
             return Ok(());
         }
@@ -516,6 +514,7 @@ impl Run<'_> {
             waiting.retain(|entry, _| !board.is_settled(*entry));
         }
         let refuted = Mutex::new(Vec::new());
+        let late = Late::default();
         let work = |worker: &mut Worker, task: Task| -> Result<(), ValidateError> {
             // Others wait for this patch, whatever becomes of it.
             let mut done = Done {
@@ -533,7 +532,15 @@ impl Run<'_> {
             // What a test does may depend on all those before it.
             let relied_on = promise.filter(|_| !leaves);
             let checked = plain.check(worker, patch, relied_on, || schedule.order(task.number))?;
-            if prepared.is_supposed && is_doubtful(&checked, patch, &prepared.suite, known) {
+            if let (PatchVerdict::Implausible(killer), true) =
+                (&checked.verdict, checked.is_time_unknown)
+                && !is_late(&late, task)
+            {
+                let mut late = late.lock().unwrap_or_else(PoisonError::into_inner);
+                late.insert(task.entry, (task, killer.test));
+                return Ok(());
+            }
+            if prepared.is_supposed && is_doubtful(&checked, patch, known) {
                 let id = &patch.id.0;
                 tracing::info!(
                     "the untouched program is asked for {id}: {}",
@@ -562,6 +569,7 @@ impl Run<'_> {
         };
         let mut failure = None;
         let mut flow = ControlFlow::Continue(());
+        let mut is_again = false;
         while !open.is_empty() {
             let tasks = std::mem::take(&mut open);
             workers.run_until(tasks, work, |result| {
@@ -579,6 +587,13 @@ impl Run<'_> {
                 // Then each of its class by itself.
                 let mut refuted = refuted.lock().unwrap_or_else(PoisonError::into_inner);
                 open = std::mem::take(&mut refuted);
+                // Others may have told how long the test takes.
+                if !is_again && open.is_empty() {
+                    let late = late.lock().unwrap_or_else(PoisonError::into_inner);
+                    let known = late.values().filter(|(_, test)| plain.knows_time(*test));
+                    open.extend(known.map(|(task, _)| *task));
+                    is_again = true;
+                }
                 open.sort_by_key(|task| task.entry);
             }
         }
@@ -641,6 +656,15 @@ fn is_confirmed(confirm: Confirm, behaviour: &[Behaviour]) -> bool {
         Confirm::Together | Confirm::Classes => behaviour.iter().all(as_original),
         Confirm::Each => false,
     }
+}
+
+/// The patches for which a test ran out of time before anybody knew how long it takes, by their numbers in the set; with the tests.
+type Late = Mutex<BTreeMap<usize, (Task, usize)>>;
+
+/// Whether a patch is one of these.
+fn is_late(late: &Late, task: Task) -> bool {
+    let late = late.lock().unwrap_or_else(PoisonError::into_inner);
+    late.contains_key(&task.entry)
 }
 
 /// Tells the schedule, if it waits for it, that a patch is done when it goes out of scope.

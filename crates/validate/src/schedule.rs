@@ -10,6 +10,7 @@
 //! generations before the one before its own count. Those are nearly always known when they are
 //! needed, so that workers rarely wait for each other.
 
+use std::collections::BTreeSet;
 use std::sync::{Condvar, Mutex, PoisonError};
 
 /// Patches that use the same order.
@@ -29,6 +30,8 @@ struct State {
     open: Vec<usize>,
     /// For each generation, the tests that spoke against its patches.
     killers: Vec<Vec<usize>>,
+    /// The patches that are done.
+    done: BTreeSet<usize>,
 }
 
 impl Schedule {
@@ -45,6 +48,7 @@ impl Schedule {
             state: Mutex::new(State {
                 open: (0..generations).map(size).collect(),
                 killers: vec![Vec::new(); generations],
+                done: BTreeSet::new(),
             }),
             changed: Condvar::new(),
         }
@@ -81,9 +85,12 @@ impl Schedule {
         [ordered(&self.failing), ordered(&self.passing)].concat()
     }
 
-    /// A patch is done, and `killer` is the test that spoke against it.
+    /// A patch is done, and `killer` is the test that spoke against it. What is said of it later is not heard.
     pub fn done(&self, patch: usize, killer: Option<usize>) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if !state.done.insert(patch) {
+            return;
+        }
         let generation = patch / GENERATION;
         state.open[generation] -= 1;
         state.killers[generation].extend(killer);
@@ -106,6 +113,15 @@ mod tests {
         // The generation before a patch's own does not count: it may still be at work.
         assert_eq!(schedule.order(GENERATION), [1, 3, 0, 2, 4]);
         assert_eq!(schedule.order(2 * GENERATION), [3, 1, 4, 0, 2]);
+    }
+
+    #[test]
+    fn a_patch_is_done_once() {
+        let schedule = Schedule::new(2 * GENERATION + 1, &[], &[0, 1], true);
+        for patch in (0..GENERATION).chain([0, 1]) {
+            schedule.done(patch, (patch == 0).then_some(1));
+        }
+        assert_eq!(schedule.order(2 * GENERATION), [1, 0]);
     }
 
     #[test]

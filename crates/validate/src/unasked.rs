@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use patchwright_exec::{FailReason, FileError, Project, TestSuite, TimeKind, files};
+use patchwright_exec::{FailReason, FileError, Project, TimeKind, files};
 use patchwright_patches::{FileChange, Patch};
 
 use crate::plain::Checked;
@@ -96,7 +96,6 @@ pub(crate) fn pays_to_build<'p>(
 pub(crate) fn is_doubtful(
     checked: &Checked,
     patch: &Patch,
-    suite: &TestSuite,
     (is_built, is_asked_twice): (bool, bool),
 ) -> bool {
     if checked.puts_tests_back {
@@ -104,7 +103,7 @@ pub(crate) fn is_doubtful(
         return true;
     }
     match &checked.verdict {
-        // Each test ended in the least time that any test has.
+        // Each test ended by itself.
         PatchVerdict::Plausible | PatchVerdict::DoesNotApply(_) => false,
         // The test may be as unsteady without the patch, and is set aside then.
         PatchVerdict::Unstable(_) => is_asked_twice,
@@ -112,8 +111,8 @@ pub(crate) fn is_doubtful(
         PatchVerdict::Implausible(killer) => match &killer.failure {
             Failure::NotRun(_) => true,
             Failure::Ran(FailReason::TimedOut(TimeKind::Endless)) => false,
-            // Where nobody says how long a test may take, that follows from what it takes on the untouched program.
-            Failure::Ran(FailReason::TimedOut(_)) => suite.timeout.is_none(),
+            // How long a test may take follows from what it takes on the untouched program, or with a patch that passes it.
+            Failure::Ran(FailReason::TimedOut(_)) => checked.is_time_unknown,
             // What a shell says of a command that cannot be run: perhaps the driver does not work.
             Failure::Ran(FailReason::ExitCode { actual, .. }) => matches!(actual, 126 | 127),
             // There is something to be said of the cases.

@@ -273,5 +273,6 @@ fn checked(verdict: PatchVerdict, tests: Vec<TestResult>) -> Checked {
         build: std::time::Duration::ZERO,
         total: std::time::Duration::ZERO,
         puts_tests_back: false,
+        is_time_unknown: false,
     }
 }
