@@ -9,7 +9,7 @@ use patchwright_patches::Applied;
 
 use crate::journal::Record;
 use crate::outcome::{Phase, Reached, Stats, Tests, Validated, Validation, WovenStats};
-use crate::plain::{Checked, Way};
+use crate::plain::{Checked, Time, Way};
 use crate::rebuild::{Rebuild, remarks};
 use crate::set::{Entry, PatchSet};
 use crate::test_files::TestFiles;
@@ -152,7 +152,7 @@ impl<'b> Board<'b> {
             build: record.build,
             total: record.total,
             puts_tests_back: false,
-            is_time_unknown: false,
+            time: Time::Right,
         };
         let mut state = self.state();
         self.write(&mut state, entry, &checked);

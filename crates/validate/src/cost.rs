@@ -22,6 +22,9 @@ const READING: Duration = Duration::from_millis(300);
 /// The tests of the untouched program are run twice if a run of all takes no more than one part in so many of what the patches take plainly.
 const AGAIN_SHARE: u32 = 20;
 
+/// Tests that take less are not worth a thought.
+const LONG: Duration = Duration::from_millis(200);
+
 /// Longer than any tests take.
 const LONGEST: Duration = Duration::from_secs(1 << 20);
 
@@ -90,6 +93,12 @@ impl Cost {
     fn plain(&self) -> Duration {
         // Half of the tests, until one fails.
         EACH + self.rebuild().1 + self.tests / 2
+    }
+
+    /// Whether the tests take much longer than what is built for a patch, and weaving saves nothing of that.
+    pub fn is_mostly_tests(&self) -> bool {
+        let is_long = self.tests > LONG.max(self.rebuild().1 * 2);
+        is_long && !self.is_less_woven()
     }
 
     /// The most time that the tests may take for it to be worth while to run them twice on the untouched program: where patches are woven,
@@ -196,7 +205,8 @@ mod tests {
             count,
             ..cost(1500, 10_000, 1, 100)
         };
-        assert!(!long(1).is_less_woven());
+        assert!(!long(1).is_less_woven() && long(1).is_mostly_tests());
+        assert!(!cost(60, 20, 1, 8).is_mostly_tests() && !long(20).is_mostly_tests());
         assert!(long(20).is_less_woven());
         // Then its second run would be a large part of all, but for large sets.
         assert!(long(1).most_again(true).is_none());

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -40,8 +40,19 @@ pub struct Checked {
     pub total: Duration,
     /// Its build has changed files of the tests, which were put back.
     pub puts_tests_back: bool,
-    /// A test ran out of time, and nobody knows how long it takes otherwise.
-    pub is_time_unknown: bool,
+    /// What is known of the time that its tests took, where the untouched program was not asked.
+    pub time: Time,
+}
+
+/// Whether the tests of a patch took the time, or got the time, that other patches say they may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Time {
+    /// They did, or it does not matter.
+    Right,
+    /// One took longer, or was ended too early.
+    Wrong,
+    /// One took long, or was ended, and no other patch passes it.
+    Unknown,
 }
 
 /// How a patch was built.
@@ -72,13 +83,20 @@ pub struct Plain<'a> {
     renewed: AtomicUsize,
     /// How many copies were made for one patch each.
     fresh: AtomicUsize,
-    /// For each test, in how many milliseconds a patch has passed it; [`NOT_SEEN`] if none has. Where the untouched program was not asked, the
-    /// fastest of these stands for it.
-    seen: Vec<AtomicU64>,
+    /// There is no other patch in the set.
+    is_alone: bool,
+    /// How fast patches have passed each test. Where the untouched program was not asked, the fastest stands for it.
+    passed: Mutex<Vec<Passed>>,
 }
 
-/// No patch has passed a test.
-const NOT_SEEN: u64 = u64::MAX;
+/// The patches that have passed a test.
+#[derive(Clone, Copy, Default)]
+struct Passed {
+    /// How many.
+    count: usize,
+    /// In what time the fastest did.
+    least: Option<Duration>,
+}
 
 /// A test takes long if it takes one part in so many of the time of the build.
 const LONG_SHARE: u32 = 2;
@@ -87,13 +105,13 @@ const LONG_SHARE: u32 = 2;
 const KEPT_LINES: usize = 20;
 
 impl<'a> Plain<'a> {
-    /// For workers with the numbers from 0 of `snapshots`, the states of their copies.
+    /// For a first worker, with the state of its copy, and so many different patches.
     pub fn new(
         project: &'a Project,
         prepared: &'a Prepared,
         options: &'a ValidateOptions,
         surroundings: &'a Surroundings<'a>,
-        snapshots: Vec<Snapshot>,
+        (snapshot, patches): (Snapshot, usize),
     ) -> Self {
         Plain {
             project,
@@ -101,15 +119,11 @@ impl<'a> Plain<'a> {
             options,
             surroundings,
             pristine: prepared.pristine.sandbox.folder().to_path_buf(),
-            snapshots: snapshots.into_iter().map(Mutex::new).collect(),
+            snapshots: vec![Mutex::new(snapshot)],
             renewed: AtomicUsize::new(0),
             fresh: AtomicUsize::new(0),
-            seen: prepared
-                .suite
-                .tests
-                .iter()
-                .map(|_| AtomicU64::new(NOT_SEEN))
-                .collect(),
+            is_alone: patches < 2,
+            passed: Mutex::new(vec![Passed::default(); prepared.suite.tests.len()]),
         }
     }
 
@@ -151,7 +165,7 @@ impl<'a> Plain<'a> {
             build: Duration::ZERO,
             total: Duration::ZERO,
             puts_tests_back: false,
-            is_time_unknown: false,
+            time: Time::Right,
         };
         let mut fresh = match rebuild {
             // Nothing is built in the worker's copy either.
@@ -284,8 +298,9 @@ impl<'a> Plain<'a> {
             &mut checked.tests,
         )?;
         checked.executions = checked.tests.len();
+        self.note_passes(checked);
+        checked.time = self.time_of(checked);
         if let Some(killer) = killer {
-            checked.is_time_unknown = self.is_time_unknown(&killer, checked);
             let mut again = Vec::new();
             // Woven, or on the untouched program, it passed: does this test always fail?
             let passes = (promise.is_some() || self.may_be_flaky(&killer, checked))
@@ -337,7 +352,7 @@ impl<'a> Plain<'a> {
         if !self.times_are_open() {
             return limits;
         }
-        let wall = match self.seen_time(test) {
+        let wall = match self.passed(test).least {
             Some(time) => self.options.timeouts.derive(time),
             None => known.timeout.max(Patience::default().first),
         };
@@ -352,27 +367,52 @@ impl<'a> Plain<'a> {
         self.prepared.is_supposed && self.prepared.suite.timeout.is_none()
     }
 
-    /// The least time in which a patch has passed a test.
-    fn seen_time(&self, test: usize) -> Option<Duration> {
-        let seen = self.seen[test].load(Ordering::Relaxed);
-        (seen != NOT_SEEN).then(|| Duration::from_millis(seen))
+    fn passed(&self, test: usize) -> Passed {
+        let passed = self.passed.lock().unwrap_or_else(PoisonError::into_inner);
+        passed[test]
     }
 
-    /// Whether a patch has passed a test, so that it is known how long it takes.
-    pub fn knows_time(&self, test: usize) -> bool {
-        self.seen_time(test).is_some()
+    /// Takes in how long the tests took that a patch has passed.
+    fn note_passes(&self, checked: &Checked) {
+        let mut passed = self.passed.lock().unwrap_or_else(PoisonError::into_inner);
+        for result in checked
+            .tests
+            .iter()
+            .filter(|result| result.failure.is_none())
+        {
+            let time = Duration::from_millis(result.milliseconds.unwrap_or_default());
+            let Passed { count, least } = passed[result.test];
+            passed[result.test] = Passed {
+                count: count + 1,
+                least: Some(least.map_or(time, |least| least.min(time))),
+            };
+        }
     }
 
-    /// Whether a test ran out of a time that was a guess.
-    fn is_time_unknown(&self, killer: &Killer, checked: &Checked) -> bool {
-        let is_over = matches!(
-            killer.failure,
-            Failure::Ran(FailReason::TimedOut(TimeKind::Wall | TimeKind::Cpu))
-        );
-        let taken = checked.tests.last().and_then(|result| result.milliseconds);
-        let taken = Duration::from_millis(taken.unwrap_or_default());
-        let is_enough = |time| taken >= self.options.timeouts.derive(time);
-        is_over && self.times_are_open() && !self.seen_time(killer.test).is_some_and(is_enough)
+    /// What other patches say of the time that a patch's tests took. A single patch's test is as long as it is.
+    pub fn time_of(&self, checked: &Checked) -> Time {
+        let rule = &self.options.timeouts;
+        let time_of = |result: &TestResult| {
+            let taken = Duration::from_millis(result.milliseconds.unwrap_or_default());
+            let Passed { count, least } = self.passed(result.test);
+            let allowed = rule.derive(least.unwrap_or_default());
+            match &result.failure {
+                None if self.is_alone || taken <= rule.derive(Duration::ZERO) => Time::Right,
+                None if count < 2 => Time::Unknown,
+                None if taken > allowed => Time::Wrong,
+                Some(Failure::Ran(FailReason::TimedOut(TimeKind::Wall | TimeKind::Cpu))) => {
+                    match least {
+                        None => Time::Unknown,
+                        Some(_) if taken < allowed => Time::Wrong,
+                        Some(_) => Time::Right,
+                    }
+                }
+                None | Some(_) => Time::Right,
+            }
+        };
+        let times = checked.tests.iter().map(time_of);
+        let times = times.filter(|_| self.times_are_open());
+        times.max().unwrap_or(Time::Right)
     }
 
     fn runs_twice(&self) -> bool {
@@ -490,14 +530,10 @@ impl<'a> Plain<'a> {
                 let text = format!("the program changes the tests: {}", names.join(", "));
                 (!changed.is_empty()).then_some(Failure::NotRun(text))
             });
-            let milliseconds = u64::try_from(wall.as_millis()).unwrap_or(NOT_SEEN);
-            if failure.is_none() {
-                self.seen[test].fetch_min(milliseconds, Ordering::Relaxed);
-            }
             results.push(TestResult {
                 test,
                 failure: failure.clone(),
-                milliseconds: Some(milliseconds),
+                milliseconds: u64::try_from(wall.as_millis()).ok(),
             });
             if let Some(failure) = failure {
                 killer.get_or_insert(Killer { test, failure });

@@ -191,7 +191,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::plain::Way;
+    use crate::plain::{Time, Way};
     use crate::verdict::PatchVerdict;
 
     fn passed(test: usize) -> TestResult {
@@ -211,7 +211,7 @@ mod tests {
             build: Duration::ZERO,
             total: Duration::ZERO,
             puts_tests_back: false,
-            is_time_unknown: false,
+            time: Time::Right,
         };
         promising.add(entry, checked, conduct.clone(), confirm);
     }

@@ -17,7 +17,7 @@ use crate::error::ValidateError;
 use crate::journal::Journal;
 use crate::outcome::{Tests, Validation};
 use crate::phases::Phases;
-use crate::plain::{Checked, Plain};
+use crate::plain::{Checked, Plain, Time};
 use crate::prepare::{
     Asking, BUILDING, Changed, Prepared, TESTING, UntouchedTests, prepare, worker_options,
 };
@@ -359,7 +359,13 @@ fn run_tasks(
         board,
         journal,
         schedule: &schedule,
-        plain: Plain::new(project, &prepared, options, surroundings, vec![snapshot]),
+        plain: Plain::new(
+            project,
+            &prepared,
+            options,
+            surroundings,
+            (snapshot, distinct.len()),
+        ),
         workers: Pool::of(vec![worker]),
     };
     if learns {
@@ -373,8 +379,8 @@ fn run_tasks(
         let tests = board.part_of_all_tests(&entries, count);
         let tests = tests.map(|part| taken.mul_f64(part));
         tracing::info!("all tests take {tests:?}, by the first patches");
-        let is_long = tests.is_some_and(|tests| !cost.with_tests(tests, count).is_less_woven());
-        if options.schemata && !is_long {
+        let is_long = |tests| cost.with_tests(tests, count).is_mostly_tests();
+        if !tests.is_some_and(is_long) {
             return Ok(());
         }
         let unwoven: Vec<usize> = open().map(|task| task.entry).collect();
@@ -531,13 +537,19 @@ impl Run<'_> {
             let promise = promising.promise(task.entry);
             // What a test does may depend on all those before it.
             let relied_on = promise.filter(|_| !leaves);
-            let checked = plain.check(worker, patch, relied_on, || schedule.order(task.number))?;
-            if let (PatchVerdict::Implausible(killer), true) =
-                (&checked.verdict, checked.is_time_unknown)
-                && !is_late(&late, task)
-            {
+            let check =
+                |worker| plain.check(worker, patch, relied_on, || schedule.order(task.number));
+            let before = late_one(&late, task);
+            let is_late = before.is_some();
+            let before = before.map(|before| (plain.time_of(&before), before));
+            let checked = match before {
+                // Others have shown since that its tests took no longer than they may, or nobody has.
+                Some((time @ (Time::Right | Time::Unknown), before)) => Checked { time, ..before },
+                Some((Time::Wrong, _)) | None => check(worker)?,
+            };
+            if checked.time != Time::Right && !is_late {
                 let mut late = late.lock().unwrap_or_else(PoisonError::into_inner);
-                late.insert(task.entry, (task, killer.test));
+                late.insert(task.entry, (task, checked));
                 return Ok(());
             }
             if prepared.is_supposed && is_doubtful(&checked, patch, known) {
@@ -590,8 +602,7 @@ impl Run<'_> {
                 // Others may have told how long the test takes.
                 if !is_again && open.is_empty() {
                     let late = late.lock().unwrap_or_else(PoisonError::into_inner);
-                    let known = late.values().filter(|(_, test)| plain.knows_time(*test));
-                    open.extend(known.map(|(task, _)| *task));
+                    open.extend(late.values().map(|(task, _)| *task));
                     is_again = true;
                 }
                 open.sort_by_key(|task| task.entry);
@@ -658,13 +669,13 @@ fn is_confirmed(confirm: Confirm, behaviour: &[Behaviour]) -> bool {
     }
 }
 
-/// The patches for which a test ran out of time before anybody knew how long it takes, by their numbers in the set; with the tests.
-type Late = Mutex<BTreeMap<usize, (Task, usize)>>;
+/// The patches whose tests took long, or ran out of time, before anybody knew how long they take; by their numbers in the set.
+type Late = Mutex<BTreeMap<usize, (Task, Checked)>>;
 
-/// Whether a patch is one of these.
-fn is_late(late: &Late, task: Task) -> bool {
+/// What was found out about a patch, if it is one of these.
+fn late_one(late: &Late, task: Task) -> Option<Checked> {
     let late = late.lock().unwrap_or_else(PoisonError::into_inner);
-    late.contains_key(&task.entry)
+    late.get(&task.entry).map(|(_, checked)| checked.clone())
 }
 
 /// Tells the schedule, if it waits for it, that a patch is done when it goes out of scope.

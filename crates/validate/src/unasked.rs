@@ -11,7 +11,7 @@ use std::path::Path;
 use patchwright_exec::{FailReason, FileError, Project, TimeKind, files};
 use patchwright_patches::{FileChange, Patch};
 
-use crate::plain::Checked;
+use crate::plain::{Checked, Time};
 use crate::rebuild::{Rebuild, is_compiled};
 use crate::verdict::{CompileFailure, Failure, PatchVerdict};
 use crate::{Confirm, ValidateOptions};
@@ -103,8 +103,8 @@ pub(crate) fn is_doubtful(
         return true;
     }
     match &checked.verdict {
-        // Each test ended by itself.
-        PatchVerdict::Plausible | PatchVerdict::DoesNotApply(_) => false,
+        PatchVerdict::Plausible => checked.time != Time::Right,
+        PatchVerdict::DoesNotApply(_) => false,
         // The test may be as unsteady without the patch, and is set aside then.
         PatchVerdict::Unstable(_) => is_asked_twice,
         PatchVerdict::DoesNotCompile(failure) => !is_built && !is_about(failure, patch),
@@ -112,7 +112,7 @@ pub(crate) fn is_doubtful(
             Failure::NotRun(_) => true,
             Failure::Ran(FailReason::TimedOut(TimeKind::Endless)) => false,
             // How long a test may take follows from what it takes on the untouched program, or with a patch that passes it.
-            Failure::Ran(FailReason::TimedOut(_)) => checked.is_time_unknown,
+            Failure::Ran(FailReason::TimedOut(_)) => checked.time != Time::Right,
             // What a shell says of a command that cannot be run: perhaps the driver does not work.
             Failure::Ran(FailReason::ExitCode { actual, .. }) => matches!(actual, 126 | 127),
             // There is something to be said of the cases.

@@ -16,7 +16,7 @@ use patchwright_schemata::{
 
 use crate::dependents::Dependents;
 use crate::outcome::WovenStats;
-use crate::plain::{Checked, Way};
+use crate::plain::{Checked, Time, Way};
 use crate::prepare::Prepared;
 use crate::promising::Conduct;
 use crate::rebuild::is_only_included;
@@ -273,6 +273,6 @@ fn checked(verdict: PatchVerdict, tests: Vec<TestResult>) -> Checked {
         build: std::time::Duration::ZERO,
         total: std::time::Duration::ZERO,
         puts_tests_back: false,
-        is_time_unknown: false,
+        time: Time::Right,
     }
 }

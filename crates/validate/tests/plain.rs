@@ -495,9 +495,11 @@ fn a_project_that_does_not_build_is_an_error_for_a_single_patch_too() {
 }
 
 #[test]
-fn what_the_untouched_program_takes_is_asked_where_a_test_of_a_single_patch_runs_out_of_time() {
+fn how_long_a_test_may_take_is_told_by_another_patch_that_passes_it_or_by_the_untouched_program() {
     let place = Place::new();
-    let patch = [("waits", in_calc(ADD, "    sleep(3);\n    return a + b;"))];
+    let waits = ("waits", in_calc(TWICE, "    sleep(3);\n    return a + a;"));
+    let good = ("good", in_calc(TWICE, "    return a + a;"));
+    let bad = ("bad", in_calc(TWICE, "    return a;"));
     let options = ValidateOptions {
         by_cost: true,
         timeouts: TimeoutRule {
@@ -507,9 +509,15 @@ fn what_the_untouched_program_takes_is_asked_where_a_test_of_a_single_patch_runs
         },
         ..place.quick()
     };
-    let outcome = place.run(&patch, &options).unwrap();
-    assert_eq!(words(&outcome), ["implausible"]);
+    let outcome = place.run(&[waits.clone(), good], &options).unwrap();
+    assert_eq!(words(&outcome), ["implausible", "plausible"]);
+    assert!(!outcome.tests.untouched.contains(&Untouched::Passes));
+    let outcome = place.run(&[waits.clone(), bad], &options).unwrap();
+    assert_eq!(words(&outcome), ["implausible", "implausible"]);
     assert!(outcome.tests.untouched.contains(&Untouched::Passes));
+    // A single patch takes as long as it takes.
+    let outcome = place.run(&[waits], &options).unwrap();
+    assert_eq!(words(&outcome), ["plausible"]);
 }
 
 #[test]
