@@ -462,6 +462,17 @@ impl Planner<'_, '_> {
         Ok(())
     }
 
+    /// Whether a patched source compiles, late warnings included where they are errors.
+    pub(crate) fn compiles_strictly(
+        &mut self,
+        file: usize,
+        source: &SourceFile,
+        text: &NewText,
+    ) -> Result<bool, EngineError> {
+        let said = self.file_said(file, source, text, Depth::Full, &mut KnownFiles::default())?;
+        Ok(said.error.is_none())
+    }
+
     /// What the compiler says about a patched source.
     fn file_said(
         &mut self,

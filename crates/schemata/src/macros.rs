@@ -157,7 +157,7 @@ impl Planner<'_, '_> {
         let mut differing = Vec::new();
         for source in affected {
             // A warning may be about a comment, or about a macro that is not used. Whole files are compiled later, but only those that
-            // the patch changes, and only if it is found to change them.
+            // the patch changes, and only if what the preprocessor makes of them is another text; else at once.
             let ways = &untouched.sources[&source];
             let is_strict = ways.iter().any(|way| way.compiler.warnings_are_errors());
             if is_strict && !bases.contains_key(source.as_path()) {
@@ -165,7 +165,11 @@ impl Planner<'_, '_> {
             }
             match self.changed_text(&untouched.sources[&source], &texts)? {
                 None => return Ok(None),
-                Some(None) if is_strict => return Ok(None),
+                Some(None)
+                    if is_strict && !self.gives_no_warning(&source, patch, plan, known)? =>
+                {
+                    return Ok(None);
+                }
                 Some(None) => {}
                 Some(Some(texts)) => differing.push((source, texts)),
             }
@@ -185,7 +189,8 @@ impl Planner<'_, '_> {
                 Err(_) => return Ok(None),
             };
             let own = &plan.sources[file];
-            if !own.others.are_none() {
+            // The text was seen to become the same one in all ways; the functions must be the same, too.
+            if !own.others.units.is_empty() {
                 return Ok(None);
             }
             let Some(own) = self.expanded_file(file, own, before, &after)? else {
@@ -197,6 +202,25 @@ impl Planner<'_, '_> {
             return Ok(None);
         }
         Ok(Some(planned))
+    }
+
+    /// Whether a source compiles that a patch changes, although warnings are errors.
+    fn gives_no_warning(
+        &mut self,
+        source: &Path,
+        patch: &Patch,
+        plan: &mut Plan,
+        known: &mut KnownSources,
+    ) -> Result<bool, EngineError> {
+        let mut changes = patch.changes.iter();
+        let change = changes.find(|change| change.path().as_path() == source);
+        let Some(text) = change.and_then(FileChange::text) else {
+            return Ok(false);
+        };
+        match self.known_source(source, text.base(), plan, known)? {
+            Ok(file) => self.compiles_strictly(file, &plan.sources[file], text),
+            Err(_) => Ok(false),
+        }
     }
 
     /// What the preprocessor makes of a source with and without these texts; nothing within if that is the same, and nothing

@@ -1,9 +1,14 @@
 //! Where warnings are errors, many patches are compiled together if the compiler does not optimize.
 
+#![allow(clippy::disallowed_methods)] // Tests write into folders of their own.
+
 mod common;
 
-use common::{Found, Subject, as_plainly};
-use patchwright_schemata::Fate;
+use std::fs;
+use std::process::Command;
+
+use common::{Found, Subject, as_plainly, driver_project, validate_texts};
+use patchwright_schemata::{Apart, Fate, Options};
 
 const PROGRAM: &str = "\
 #include <stdio.h>
@@ -119,4 +124,102 @@ fn what_one_patch_begins_to_use_is_missing_in_another() {
         &[("atoi(argv[1]) : 0", "atoi(argv[1]) : 1")],
     ];
     assert_eq!(failing(&as_plainly(&subject("-O0"), changes)), 1);
+}
+
+/// Two programs of the same text: one is made of an object that could be part of a library.
+const TWICE: &str = "cc -O0 -Wall -Wextra -Wundef -Werror -o plain prog.c && \
+    cc -O0 -Wall -Wextra -Wundef -Werror -fPIC -o shared prog.c";
+
+const PIECES: &str = "\
+#include <stdio.h>
+#include <stdlib.h>
+
+#define JOIN(high, low) (((high) << 4) + \\
+    ((low) & 15))
+#define CHECK(n) if ((n) < 0) \\
+    exit(3)
+
+#if defined(NEVER) || defined(NOT_THIS)
+static const int extra = 2;
+#else
+static const int extra = 1;
+#endif
+
+static int joined(int n)
+{
+    CHECK(n);
+    return JOIN(n, n + 3) + extra;
+}
+
+int main(int argc, char **argv)
+{
+    printf(\"%d\\n\", joined(argc > 1 ? atoi(argv[1]) : 0));
+    return 0;
+}
+";
+
+#[test]
+fn what_the_preprocessor_makes_of_a_source_is_woven_though_it_is_compiled_twice_with_warnings_as_errors()
+ {
+    let changes = [
+        ("(low) & 15", "(low) & 7"),
+        ("((high) << 4)", "((high) * 16)"),
+        ("if ((n) < 0)", "if ((n) > 6)"),
+        // Nothing comes of it, or a warning does.
+        ("defined(NOT_THIS)", "defined(NOT_THAT)"),
+        ("defined(NOT_THIS)", "NOT_THAT"),
+        // The name is another value.
+        ("defined(NOT_THIS)", "1"),
+        ("(low) & 15", "(low) & undeclared"),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    let script = "#!/bin/sh\ntest \"$(./$1 3)\" = 55 && test \"$(./$1 9)\" = 157\n";
+    let files = [("prog.c", PIECES)];
+    let tests = ["plain", "shared"];
+    let project = driver_project(folder.path(), &files, TWICE, script, tests);
+    let own = folder.path().join("own");
+    fs::create_dir(&own).unwrap();
+    let texts = changes.map(|(from, to)| {
+        assert!(PIECES.contains(from), "{from}");
+        ("prog.c", PIECES, PIECES.replacen(from, to, 1))
+    });
+    let options = Options {
+        keep_going: true,
+        ..Options::default()
+    };
+    let found = validate_texts(folder.path(), &project, &texts, options);
+    let shell = |script: &str| {
+        let mut command = Command::new("sh");
+        let output = command.args(["-c", script]).current_dir(&own).output();
+        output.unwrap().status.success()
+    };
+    let mut words = Vec::new();
+    for (patch, (_, _, text)) in texts.iter().enumerate() {
+        fs::write(own.join("prog.c"), text).unwrap();
+        let builds = shell(TWICE);
+        words.push(match &found.fates[patch] {
+            Fate::Woven => {
+                assert!(builds, "{:?}", changes[patch]);
+                for (number, test) in tests.iter().enumerate() {
+                    let run = script.replace("$1", test);
+                    let verdict = found.verdicts[&(patch, number)].is_pass();
+                    assert_eq!(verdict, shell(&run), "{:?}", changes[patch]);
+                }
+                "woven"
+            }
+            Fate::DoesNotCompile { .. } => {
+                assert!(!builds, "{:?}", changes[patch]);
+                "does not compile"
+            }
+            Fate::Apart(reason) => {
+                assert_eq!(*reason, Apart::OutsideOfFunctions, "{:?}", changes[patch]);
+                "apart"
+            }
+        });
+    }
+    let (woven, rejected, apart) = ("woven", "does not compile", "apart");
+    assert_eq!(
+        words,
+        [woven, woven, woven, woven, rejected, apart, rejected]
+    );
 }
