@@ -180,6 +180,26 @@ impl Promising {
         groups.filter(|group| group.entries.len() > 1).collect()
     }
 
+    /// First members of which it is known that they can be one group.
+    pub fn group(&self, entries: &[usize], set: &PatchSet) -> Option<Group> {
+        let mut members = entries.iter().map(|entry| {
+            let patch = set.entries[*entry].patch()?;
+            Some((patch, self.promise(*entry)?))
+        });
+        let (patch, promise) = members.next()??;
+        let mut group = Group {
+            entries: entries.to_vec(),
+            patch: patch.clone(),
+            promise: promise.clone(),
+        };
+        for member in members {
+            let (patch, promise) = member?;
+            group.patch = group.patch.and(patch)?;
+            group.promise.differs.extend(&promise.differs);
+        }
+        Some(group)
+    }
+
     /// The others of the class that this patch represents.
     pub fn others(&self, entry: usize) -> &[(usize, Checked)] {
         self.classes.get(&entry).map_or(&[], |class| &class.others)

@@ -2,10 +2,10 @@
 //!
 //! Woven, each passes all tests. What is left to be shown is that the weaving did not make it pass: that a compiler makes of its
 //! text in place of the original's what it made of it beside the original. One build shows that for several patches that change
-//! different functions. If it does not pass, that says nothing about any of them.
+//! different functions. If it does not pass, that says nothing about any of them: the halves are tried, and what is left alone is built by
+//! itself.
 
 use std::ops::ControlFlow;
-use std::sync::Mutex;
 
 use patchwright_exec::{Pool, Worker};
 
@@ -39,32 +39,43 @@ impl Together<'_> {
     /// # Errors
     /// As for [`Plain::check`].
     pub fn confirm(&self, workers: &mut Pool, order: &[usize]) -> Result<(), ValidateError> {
-        let groups = self.promising.groups(self.set);
-        let failure = Mutex::new(None);
-        let work = |worker: &mut Worker, group: Group| self.confirm_group(worker, &group, order);
-        workers.run_until(groups, work, |result| match result {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(error) => {
-                let mut failure = failure
-                    .lock()
-                    .unwrap_or_else(std::sync::PoisonError::into_inner);
-                failure.get_or_insert(error);
-                ControlFlow::Break(())
+        let mut groups = self.promising.groups(self.set);
+        let mut failure = None;
+        while !groups.is_empty() && failure.is_none() {
+            let work = |worker: &mut Worker, group: Group| {
+                let passes = self.confirm_group(worker, &group, order)?;
+                Ok((!passes).then_some(group))
+            };
+            let mut failing: Vec<Group> = Vec::new();
+            workers.run_until(std::mem::take(&mut groups), work, |result| match result {
+                Ok(group) => {
+                    failing.extend(group);
+                    ControlFlow::Continue(())
+                }
+                Err(error) => {
+                    failure = Some(error);
+                    ControlFlow::Break(())
+                }
+            });
+            for group in failing {
+                let (first, second) = group.entries.split_at(group.entries.len() / 2);
+                let halves = [first, second].into_iter().filter(|half| half.len() > 1);
+                groups.extend(halves.filter_map(|half| self.promising.group(half, self.set)));
             }
-        });
-        let failure = failure.into_inner();
-        match failure.unwrap_or_else(std::sync::PoisonError::into_inner) {
-            Some(error) if !error.is_cancelled() => Err(error),
+        }
+        match failure {
+            Some(error) if !ValidateError::is_cancelled(&error) => Err(error),
             _ => Ok(()),
         }
     }
 
+    /// Whether a group passes.
     fn confirm_group(
         &self,
         worker: &mut Worker,
         group: &Group,
         order: &[usize],
-    ) -> Result<(), ValidateError> {
+    ) -> Result<bool, ValidateError> {
         let order = || order.to_vec();
         let relied_on = Some(&group.promise).filter(|_| !self.leaves);
         let checked = self.plain.check(worker, &group.patch, relied_on, order)?;
@@ -76,7 +87,7 @@ impl Together<'_> {
                 .map(|entry| self.set.entries[*entry].id());
             let ids: Vec<&str> = ids.map(|id| &id.0[..]).collect();
             tracing::info!("do not pass together: {}", ids.join(", "));
-            return Ok(());
+            return Ok(false);
         }
         for &entry in &group.entries {
             let Some(own) = self.promising.checked(entry) else {
@@ -89,7 +100,7 @@ impl Together<'_> {
                 self.board.settle_with(*other, own, entry);
             }
         }
-        Ok(())
+        Ok(true)
     }
 
     fn keep(&self, entry: usize, checked: &crate::plain::Checked) -> Result<(), ValidateError> {

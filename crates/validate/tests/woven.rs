@@ -8,7 +8,7 @@ mod common;
 
 use std::fs;
 
-use common::{Place, in_calc};
+use common::{CALC, Place, in_calc, replace};
 use patchwright_exec::{CancelToken, ProjectFlags};
 use patchwright_validate::{Confirm, PatchVerdict, Reached, ValidateOptions, Validation, Way};
 
@@ -111,6 +111,47 @@ fn plausible_patches_of_different_functions_are_confirmed_by_one_build() {
     let other = 9 - second;
     assert_eq!(outcome.patches[other].confirmed_by, Some(second));
     assert_eq!(outcome.patches[other].way, Some(Way::Woven));
+}
+
+#[test]
+fn where_patches_do_not_pass_together_halves_of_them_may() {
+    let place = Place::new();
+    let helpers = "static int shifted(int a)\n{\n    return a - a;\n}\n\n\
+        static int first(int x, int a)\n{\n    return a ? x : x;\n}\n\n\
+        static int second(int x, int a)\n{\n    return x + a - a;\n}\n\nint main(";
+    let call = CALL.replace("twice(a)", "second(first(twice(a) + shifted(a), a), a)");
+    let source = CALC.replace("int main(", helpers).replace(CALL, &call);
+    place.write("calc.c", &source);
+    let patch = |old, new| replace("calc.c", &source, old, new);
+    let patches = [
+        // These two mend nothing when both are there.
+        (
+            "twice",
+            patch("    return a * FACTOR;", "    return 2 * a;"),
+        ),
+        ("shifted", patch("    return a - a;", "    return -a;")),
+        // These mend only what is wrong.
+        (
+            "first",
+            patch(
+                "    return a ? x : x;",
+                "    return x == 3 * a ? 2 * a : x;",
+            ),
+        ),
+        (
+            "second",
+            patch("    return x + a - a;", "    return x - 3 * a ? x : 2 * a;"),
+        ),
+    ];
+    let outcome = place
+        .run(&patches, &woven(&place, Confirm::Together))
+        .unwrap();
+    assert_eq!(words(&outcome), ["plausible"; 4]);
+    // All four, and two halves that pass.
+    assert_eq!(outcome.stats.builds, 3);
+    for patch in &outcome.patches {
+        assert_eq!(patch.confirmed_with.len(), 1);
+    }
 }
 
 #[test]
