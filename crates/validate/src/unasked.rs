@@ -23,6 +23,9 @@ const MOST: usize = 12;
 /// by weaving, and to run them on the untouched program would take a large part of all the time.
 const FEW_TESTS: usize = 3;
 
+/// Beside more patches, what the tests of the untouched program take counts little.
+const MOST_TOLD: usize = 100;
+
 /// So many patches tell how long the tests take.
 pub(crate) const TELLING: usize = 3;
 
@@ -42,7 +45,7 @@ pub(crate) fn may_wait(patches: usize, options: &ValidateOptions) -> bool {
 
 /// Whether that may be true of more patches with so many tests, if these take long.
 pub(crate) fn may_wait_for_long(patches: usize, tests: usize, options: &ValidateOptions) -> bool {
-    patches > MOST && tests <= FEW_TESTS && is_nothing_asked(options)
+    (MOST + 1..=MOST_TOLD).contains(&patches) && tests <= FEW_TESTS && is_nothing_asked(options)
 }
 
 /// Whether nothing is asked for that the tests of the untouched program tell: what the user wants to know of failing tests, or of all of
@@ -159,6 +162,10 @@ mod tests {
         assert!(may_wait(1, &by_cost) && may_wait(MOST, &by_cost));
         assert!(!may_wait(MOST + 1, &by_cost));
         assert!(!may_wait(1, &ValidateOptions::default()));
+        let may_wait_for_long = |patches, tests| may_wait_for_long(patches, tests, &by_cost);
+        assert!(may_wait_for_long(MOST + 1, 1) && may_wait_for_long(MOST_TOLD, FEW_TESTS));
+        assert!(!may_wait_for_long(MOST, 1) && !may_wait_for_long(MOST_TOLD + 1, 1));
+        assert!(!may_wait_for_long(MOST + 1, FEW_TESTS + 1));
         for asks in [
             ValidateOptions {
                 ignore_failing: true,
