@@ -106,7 +106,7 @@ pub struct Validated {
     pub confirmed_by: Option<usize>,
     /// It is plausible, woven with others, and passed in one build with these patches of the set, which change other functions.
     pub confirmed_with: Vec<usize>,
-    /// It was built by itself in the end, to see whether the woven program was right; whether it was.
+    /// It was built in the end, by itself or with a few others, to see whether the woven program was right; whether it was.
     pub audited: Option<bool>,
     /// Whether the verdict comes from the journal.
     pub resumed: bool,
@@ -165,7 +165,7 @@ pub struct Stats {
     pub duplicates: usize,
     /// What the patches that were woven together took, if some were.
     pub woven: Option<WovenStats>,
-    /// Plausible patches that were built by themselves in the end to see whether the woven program was right.
+    /// Plausible patches that were built in the end, by themselves or a few together, to see whether the woven program was right.
     pub audited: usize,
     /// Of these, those of which it was not.
     pub audits_failed: usize,

@@ -24,7 +24,7 @@ pub struct StatsOf {
     duplicates: usize,
     /// What the patches that were woven together took; null if none were.
     woven: Option<WovenOf>,
-    /// Plausible patches that were built by themselves in the end, to see whether the woven program was right.
+    /// Plausible patches that were built in the end, by themselves or a few together, to see whether the woven program was right.
     audited: usize,
     /// Those of them of which it was not.
     audits_failed: usize,
