@@ -255,6 +255,12 @@ fn compares(operator: BinaryOperator) -> bool {
 }
 
 fn tokens(text: &str) -> Vec<String> {
+    let tokens = tokens_with_places(text).into_iter();
+    tokens.map(|(token, _)| token).collect()
+}
+
+/// The words and signs of a text, each with the offset at which it begins.
+pub(crate) fn tokens_with_places(text: &str) -> Vec<(String, u32)> {
     let bytes = text.as_bytes();
     let (mut at, mut found) = (0, Vec::new());
     loop {
@@ -263,7 +269,8 @@ fn tokens(text: &str) -> Vec<String> {
             return found;
         }
         let end = lex::step(bytes, at).min(bytes.len());
-        found.push(String::from_utf8_lossy(&bytes[at..end]).into_owned());
+        let token = String::from_utf8_lossy(&bytes[at..end]).into_owned();
+        found.push((token, at as u32));
         at = end;
     }
 }

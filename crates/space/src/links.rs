@@ -9,6 +9,7 @@ use patchwright_text::{Edit, Span};
 
 use crate::{
     choices::{Alternative, Finder, Form, Standing},
+    counterparts::tokens_with_places,
     distant::character,
     else_joined::is_repeatable,
     operators::{goes_on, within},
@@ -190,19 +191,8 @@ fn last_of(finder: &Finder<'_, '_, '_>, id: StmtId) -> StmtId {
 type Token = (String, u32);
 
 fn tokens(finder: &Finder<'_, '_, '_>, span: Span) -> Vec<Token> {
-    let text = finder.text(span);
-    let bytes = text.as_bytes();
-    let (mut at, mut found) = (0, Vec::new());
-    loop {
-        at = lex::skip_blank(bytes, at);
-        if at >= bytes.len() {
-            return found;
-        }
-        let end = lex::step(bytes, at).min(bytes.len());
-        let token = String::from_utf8_lossy(&bytes[at..end]).into_owned();
-        found.push((token, span.start + at as u32));
-        at = end;
-    }
+    let tokens = tokens_with_places(&finder.text(span)).into_iter();
+    tokens.map(|(token, at)| (token, span.start + at)).collect()
 }
 
 /// In what two cases differ: the word that they ask for, and one in what they do.

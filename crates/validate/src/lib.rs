@@ -3,7 +3,8 @@
 //! [`validate`] takes a [`PatchSet`] and gives each patch a [`PatchVerdict`]:
 //!
 //! 1. [`prepare`](mod@prepare): a copy of the project is built (the *pristine copy*, in which
-//!    nothing is ever run again), and the tests of the untouched program are run twice.
+//!    nothing is ever run again), and the tests of the untouched program are run twice; once, or not at all, where that costs more than
+//!    it tells (`unasked`, `cost`).
 //! 2. [`woven`]: patches that can be woven into one program are validated together, by crate
 //!    `schemata`. Of the patches that are plausible there, change the same functions and ended all
 //!    tests in the same way with the same output, one is confirmed by the next step.
@@ -20,7 +21,8 @@
 //!   woven program that did what the patched one does. Patches that make the same tree share a
 //!   verdict, and that is said.
 //! * Which verdict a patch gets, and which test is named for it, depends neither on the number of
-//!   workers, nor on how fast they are, nor on what was resumed.
+//!   workers, nor on how fast they are, nor on what was resumed. Time-outs, and tests that do not always do the same, are the exception:
+//!   where the untouched program is not asked, the fastest patch that passes a test says how long it may take.
 //! * A time-out is never a pass.
 
 pub mod dependents;
