@@ -6,6 +6,7 @@
 
 mod calls;
 mod promise;
+mod state;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -17,43 +18,11 @@ use patchwright_ir::{
 use rustc_hash::FxHashMap;
 
 use self::promise::{Follows, Promise};
+pub(crate) use self::state::Pointer;
+use self::state::{State, disturb, escape, write};
 use crate::bytes::{Bytes, END, Ranges};
 use crate::library;
 use crate::summary::{Effect, Fresh, Summary};
-
-/// Where a pointer points.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Pointer {
-    /// Nowhere, as far as is known: no value, or null.
-    #[default]
-    Nowhere,
-    /// Into an object: so many bytes behind its start, if that is known.
-    Into(usize, Option<i64>),
-    /// Anywhere else.
-    Unknown,
-}
-
-impl Pointer {
-    fn join(self, other: Pointer) -> Pointer {
-        match (self, other) {
-            (Pointer::Nowhere, known) | (known, Pointer::Nowhere) => known,
-            (Pointer::Into(a, at), Pointer::Into(b, also)) if a == b => {
-                Pointer::Into(a, at.filter(|_| at == also))
-            }
-            _ => Pointer::Unknown,
-        }
-    }
-
-    fn moved(self, by: Option<i64>) -> Pointer {
-        match self {
-            Pointer::Into(object, at) => {
-                let moved = at.zip(by).and_then(|(at, by)| at.checked_add(by));
-                Pointer::Into(object, moved)
-            }
-            other => other,
-        }
-    }
-}
 
 /// What an object is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -121,47 +90,6 @@ pub(crate) struct Outcome {
     pub pointers: Vec<Pointer>,
     /// Everything in it is understood.
     pub is_whole: bool,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct State {
-    /// Of each object, if it exists.
-    objects: Vec<Option<Bytes>>,
-    /// Where the variables point that are registers.
-    pointers: Vec<Pointer>,
-    /// What results of calls say of each object.
-    promises: Vec<Promise>,
-    /// What variables hold that are registers.
-    results: Vec<Follows>,
-}
-
-impl State {
-    /// Takes in another way to the same point; whether that changes anything.
-    fn join(&mut self, other: &State) -> bool {
-        let before = self.clone();
-        let both = self.objects.iter().zip(&other.objects);
-        let promises = self.promises.iter_mut().zip(&other.promises);
-        for ((own, other), (promise, others)) in both.zip(promises) {
-            match (own, other) {
-                (Some(own), Some(other)) => *promise = promise.meet(own, others, other),
-                (None, Some(_)) => promise.clone_from(others),
-                (_, None) => {}
-            }
-        }
-        for (own, other) in self.results.iter_mut().zip(&other.results) {
-            *own = own.filter(|own| *other == Some(*own));
-        }
-        for (own, other) in self.objects.iter_mut().zip(&other.objects) {
-            *own = match (own.take(), other) {
-                (Some(own), Some(other)) => Some(own.meet(other)),
-                (own, other) => own.or_else(|| other.clone()),
-            };
-        }
-        for (own, other) in self.pointers.iter_mut().zip(&other.pointers) {
-            *own = own.join(*other);
-        }
-        *self != before
-    }
 }
 
 /// What functions are known to do.
@@ -759,41 +687,6 @@ fn loaded(ty: Type) -> Pointer {
     match ty {
         Type::Ptr | Type::I64 | Type::U64 => Pointer::Unknown,
         _ => Pointer::Nowhere,
-    }
-}
-
-/// Writes `size` bytes; `None` for some that are not known.
-fn write(state: &mut State, to: Pointer, size: Option<u64>) {
-    match (to, size) {
-        (Pointer::Into(object, Some(at)), Some(size)) => {
-            if let Some(bytes) = &mut state.objects[object] {
-                let end = at.saturating_add(i64::try_from(size).unwrap_or(END));
-                bytes.written.add(at, end);
-            }
-        }
-        (Pointer::Into(object, _), _) => {
-            if let Some(bytes) = &mut state.objects[object] {
-                bytes.weak = true;
-            }
-        }
-        (Pointer::Unknown, _) => disturb(state),
-        (Pointer::Nowhere, _) => {}
-    }
-}
-
-/// Others come to know of an object.
-fn escape(state: &mut State, what: Pointer) {
-    if let Pointer::Into(object, _) = what
-        && let Some(bytes) = &mut state.objects[object]
-    {
-        bytes.escaped = true;
-    }
-}
-
-/// Something may write what others know of.
-fn disturb(state: &mut State) {
-    for bytes in state.objects.iter_mut().flatten() {
-        bytes.weak |= bytes.escaped;
     }
 }
 

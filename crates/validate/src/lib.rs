@@ -43,9 +43,11 @@ pub mod woven;
 mod audit;
 mod board;
 mod cost;
+mod first;
 mod phases;
 mod promising;
 mod run;
+mod tasks;
 mod unasked;
 
 use std::time::Duration;

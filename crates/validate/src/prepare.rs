@@ -10,12 +10,14 @@ use patchwright_exec::{
     Snapshot, TestSuite, Worker, WorkerOptions, files, record,
 };
 
+use patchwright_patches::FileChange;
 use serde::{Deserialize, Serialize};
 
 use crate::dependents::Dependents;
 use crate::error::ValidateError;
 use crate::outcome::{Tests, Untouched};
-use crate::rebuild::included_sources;
+use crate::rebuild::{included_sources, may_be_included};
+use crate::set::PatchSet;
 use crate::test_files::TestFiles;
 use crate::{Event, Surroundings, ValidateOptions};
 
@@ -68,6 +70,28 @@ pub struct Changed {
     pub sources: Vec<PathBuf>,
     /// Headers, or other files that sources may include.
     pub headers: bool,
+}
+
+impl Changed {
+    /// What those patches of the set change that are open, by their numbers.
+    pub(crate) fn by(set: &PatchSet, is_open: &dyn Fn(&usize) -> bool) -> Self {
+        let open = set.distinct().filter(is_open);
+        let patches = open.filter_map(|entry| set.entries[entry].patch());
+        let modified = patches
+            .flat_map(|patch| &patch.changes)
+            .filter_map(|change| match change {
+                FileChange::Modify { path, .. } => Some(path.as_path()),
+                _ => None,
+            });
+        let modified: BTreeSet<&Path> = modified.collect();
+        let is_source = |path: &Path| path.extension().is_some_and(|extension| extension == "c");
+        let (sources, others): (Vec<&Path>, Vec<&Path>) =
+            modified.into_iter().partition(|path| is_source(path));
+        Self {
+            sources: sources.into_iter().map(Path::to_path_buf).collect(),
+            headers: others.into_iter().any(may_be_included),
+        }
+    }
 }
 
 /// What the tests do on the untouched program.

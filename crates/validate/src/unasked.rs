@@ -16,6 +16,9 @@ use crate::rebuild::{Rebuild, is_compiled};
 use crate::verdict::{CompileFailure, Failure, PatchVerdict};
 use crate::{Confirm, ValidateOptions};
 
+/// So few patches are built by themselves whatever they cost, and the tests of the untouched program are run once for them.
+pub(crate) const FEW: usize = 2;
+
 /// Of more patches the untouched program is asked first.
 const MOST: usize = 12;
 
