@@ -1,8 +1,6 @@
 //! Texts that are cut off, or miss a line, are compared like others.
 
-mod common;
-
-use common::change;
+use crate::common::change;
 
 const SAMPLE: &str = r#"#include <stdio.h>
 #ifdef A

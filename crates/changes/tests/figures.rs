@@ -1,10 +1,8 @@
 //! The examples of the thesis: figures 4.3, 4.5, 4.6 and 5.1 to 5.3.
 
-mod common;
-
 use std::collections::BTreeSet;
 
-use common::{change, edges, sequences};
+use crate::common::{change, edges, sequences};
 use patchwright_changes::interaction::interaction_graph;
 use patchwright_flow::{Cfg, Function, Node, read_default};
 

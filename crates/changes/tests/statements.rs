@@ -1,8 +1,6 @@
 //! Which statements count as changed.
 
-mod common;
-
-use common::{change, change_files, edges};
+use crate::common::{change, change_files, edges};
 use patchwright_changes::{Note, Status};
 
 /// A function with this body, before and after.

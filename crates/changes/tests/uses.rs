@@ -1,10 +1,8 @@
 //! What uses a macro or a variable that changed is a changed statement.
 
-mod common;
-
 use std::sync::Arc;
 
-use common::{change, change_files, edges, source};
+use crate::common::{change, change_files, edges, source};
 use patchwright_changes::{Change, FileChange, Note, measure};
 
 /// A macro with this body, and two functions of which one uses it, in two places.

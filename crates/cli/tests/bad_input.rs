@@ -5,11 +5,9 @@
     reason = "these tests are a user of the program: they make projects and start it"
 )]
 
-mod common;
-
 use std::fs;
 
-use common::{Place, stderr, stdout};
+use crate::common::{Place, stderr, stdout};
 
 /// Exit status and standard error, with the folder of the test called `[ROOT]` and scratch
 /// folders `[SCRATCH]`.

@@ -4,11 +4,9 @@
     reason = "these tests are a user of the program: they make projects and start it"
 )]
 
-mod common;
-
 use std::fs;
 
-use common::{Place, stderr, stdout};
+use crate::common::{Place, stderr, stdout};
 
 /// The example with a driver in place of cases.
 fn driven(driver: &str) -> Place {

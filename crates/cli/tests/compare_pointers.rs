@@ -4,9 +4,7 @@
     reason = "these tests are a user of the program: they write sources and start it"
 )]
 
-mod common;
-
-use common::Place;
+use crate::common::Place;
 use serde_json::Value;
 
 fn compared(old: &str, new: &str, flags: &[&str], status: i32) -> Value {

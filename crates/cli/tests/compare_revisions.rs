@@ -4,9 +4,7 @@
     reason = "these tests are a user of the program: they make repositories and start it"
 )]
 
-mod common;
-
-use common::{git::Git, stderr, stdout};
+use crate::common::{git::Git, stderr, stdout};
 
 /// Two functions, one with this comparison and one with this sum.
 fn source(comparison: &str, sum: &str) -> String {

@@ -4,11 +4,9 @@
     reason = "these tests are a user of the program: they make repositories and start it"
 )]
 
-mod common;
-
 use std::{fs, path::Path};
 
-use common::{Place, git::Git, stderr, stdout};
+use crate::common::{Place, git::Git, stderr, stdout};
 use git2::Repository;
 
 /// Two commits: a function, and a fix of it that adds two branches.

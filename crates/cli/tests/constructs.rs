@@ -7,9 +7,7 @@
     reason = "these tests are a user of the program: they make projects and start it"
 )]
 
-mod common;
-
-use common::{Place, notes, program, programs_in, stderr, stdout};
+use crate::common::{Place, notes, program, programs_in, stderr, stdout};
 
 /// The project of a program, and the flags that name it.
 fn project(name: &str, place: &Place) -> (String, Vec<String>) {

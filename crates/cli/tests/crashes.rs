@@ -4,9 +4,7 @@
     reason = "these tests are a user of the program: they make projects and start it"
 )]
 
-mod common;
-
-use common::{Place, stderr, stdout};
+use crate::common::{Place, stderr, stdout};
 
 /// What each test gives to the program, and what it must print.
 type Cases<'a> = &'a [(&'a str, &'a str)];

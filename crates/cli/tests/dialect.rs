@@ -5,11 +5,9 @@
     reason = "these tests are a user of the program: they write sources and start it"
 )]
 
-mod common;
-
 use std::{fs, process::Output};
 
-use common::{Place, stderr, stdout};
+use crate::common::{Place, stderr, stdout};
 
 /// Runs a program of these files, named `a.c`, `b.c`, …; the command names them as `project/a.c`.
 fn run(files: &[&str], arguments: &[&str]) -> Output {

@@ -4,11 +4,9 @@
     reason = "these tests are a user of the program: they make projects and start it"
 )]
 
-mod common;
-
 use std::{fs, process::Command};
 
-use common::{Place, stderr, stdout};
+use crate::common::{Place, stderr, stdout};
 
 /// Text that a compiler sees, on the line of the bug and round it.
 const SOURCE: &str = "#include <stdio.h>\n#include <stdlib.h>\n/* START */\nint main(int argc, char **argv)\n{\n\

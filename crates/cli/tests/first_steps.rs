@@ -4,11 +4,9 @@
     reason = "these tests are a user of the program: they make projects and start it"
 )]
 
-mod common;
-
 use std::fs;
 
-use common::{Place, stderr, stdout};
+use crate::common::{Place, stderr, stdout};
 
 /// The greater of two numbers, wrong for the first of three tests of a driver.
 fn driven() -> Place {

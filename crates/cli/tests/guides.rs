@@ -4,11 +4,9 @@
     reason = "tests make files and start what they test"
 )]
 
-mod common;
-
 use std::{fs, path::Path, process::Command};
 
-use common::{Place, stderr, stdout};
+use crate::common::{Place, stderr, stdout};
 
 /// The console blocks of a guide that execute one of the commands: what is typed, and what is shown.
 fn blocks(guide: &str, commands: &[&str]) -> Vec<(String, Vec<String>)> {

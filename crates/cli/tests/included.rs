@@ -4,12 +4,10 @@
     reason = "these tests are a user of the program: they make projects and start it"
 )]
 
-mod common;
-
 use std::io::Write;
 use std::process::{Output, Stdio};
 
-use common::{Place, stderr, stdout};
+use crate::common::{Place, stderr, stdout};
 
 const MAIN: &str = "#include <stdio.h>\n#include \"list.h\"\n\nint main(void)\n{\n    int numbers[20], count = 0;\n    \
     while (count < 20 && scanf(\"%d\", &numbers[count]) == 1)\n        count++;\n    printf(\"%d\\n\", largest(numbers, count));\n    return 0;\n}\n";

@@ -4,11 +4,9 @@
     reason = "these tests are a user of the program: they read what it wrote"
 )]
 
-mod common;
-
 use std::fs;
 
-use common::{Place, stderr, stdout};
+use crate::common::{Place, stderr, stdout};
 
 const SIGN: &str = "int sign(int n) {
   if (n < 0)

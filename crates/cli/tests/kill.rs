@@ -5,8 +5,6 @@
     reason = "these tests are a user of the program: they make projects and start it"
 )]
 
-mod common;
-
 use std::{
     collections::BTreeSet,
     fs,
@@ -14,7 +12,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use common::{Place, stderr};
+use crate::common::{Place, stderr};
 
 /// Processes whose environment has this entry, but for zombies.
 fn marked(mark: &str) -> Vec<i32> {

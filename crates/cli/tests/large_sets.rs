@@ -4,9 +4,7 @@
     reason = "these tests are a user of the program: they make projects and start it"
 )]
 
-mod common;
-
-use common::{Place, stderr, stdout};
+use crate::common::{Place, stderr, stdout};
 
 #[test]
 fn every_portion_of_a_large_set_is_woven_by_several_workers() {

@@ -5,11 +5,9 @@
     reason = "these tests are a user of the program: they make projects and start it"
 )]
 
-mod common;
-
 use std::process::Command;
 
-use common::{Place, stderr, stdout};
+use crate::common::{Place, stderr, stdout};
 
 const NATURAL: &str = "#include \"natural.h\"\n\nint natural(int n)\n{\n  return n > 0;\n}\n";
 const HEADER: &str = "#ifndef NATURAL_H\n#define NATURAL_H\nint natural(int n);\n#endif\n";

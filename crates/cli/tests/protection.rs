@@ -4,8 +4,6 @@
     reason = "these tests are a user of the program: they make projects and start it"
 )]
 
-mod common;
-
 use std::{
     fs,
     os::unix::process::ExitStatusExt,
@@ -13,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use common::{Place, stderr, stdout};
+use crate::common::{Place, stderr, stdout};
 
 /// The example, with a driver that begins with this, a makefile, and files beside it.
 fn project(driver: &str) -> Place {

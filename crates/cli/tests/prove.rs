@@ -4,11 +4,9 @@
     reason = "these tests are a user of the program: they write sources and read what it wrote"
 )]
 
-mod common;
-
 use std::{fs, path::Path, process::Command};
 
-use common::{Place, stderr, stdout};
+use crate::common::{Place, stderr, stdout};
 
 fn example(name: &str) -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/prove");

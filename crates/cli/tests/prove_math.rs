@@ -4,9 +4,7 @@
     reason = "these tests are a user of the program: they write sources and read what it wrote"
 )]
 
-mod common;
-
-use common::{Place, stderr, stdout};
+use crate::common::{Place, stderr, stdout};
 
 fn prove(function: &str) -> (Option<i32>, String) {
     let place = Place::new();

@@ -4,9 +4,7 @@
     reason = "these tests are a user of the program: they write sources and read what it wrote"
 )]
 
-mod common;
-
-use common::{Place, stderr, stdout};
+use crate::common::{Place, stderr, stdout};
 
 fn prove(place: &Place, arguments: &[&str]) -> (Option<i32>, String, String) {
     let output = place.run([&["prove"], arguments].concat());

@@ -4,11 +4,9 @@
     reason = "tests make files and start what they test"
 )]
 
-mod common;
-
 use std::{fs, path::Path};
 
-use common::{Place, stderr, stdout};
+use crate::common::{Place, stderr, stdout};
 
 /// The block of the README that begins with this command, without it.
 fn block(command: &str) -> String {

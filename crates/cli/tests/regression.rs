@@ -4,12 +4,12 @@
     reason = "these tests are a user of the program: they make repositories and start it"
 )]
 
-mod common;
+use crate::common;
 
 use std::fs;
 
-use common::git::{FIRST, Git};
-use common::{stderr, stdout};
+use crate::common::git::{FIRST, Git};
+use crate::common::{stderr, stdout};
 use git2::Oid;
 
 const DESCRIPTION: &str =

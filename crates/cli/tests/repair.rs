@@ -4,11 +4,9 @@
     reason = "these tests are a user of the program: they make projects and start it"
 )]
 
-mod common;
-
 use std::{fs, process::Command};
 
-use common::{Place, stderr, stdout};
+use crate::common::{Place, stderr, stdout};
 
 /// The first hunk's changed lines, without their signs: what goes and what comes.
 fn changed(diff: &[u8]) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {

@@ -4,11 +4,9 @@
     reason = "these tests are a user of the program: they make projects and start it"
 )]
 
-mod common;
-
 use std::{fs, os::unix::process::ExitStatusExt, process::Command};
 
-use common::{Place, stderr, stdout};
+use crate::common::{Place, stderr, stdout};
 
 /// A project whose driver counts its calls, and kills Patchwright at the call that `kill` names.
 fn project() -> Place {

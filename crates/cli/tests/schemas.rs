@@ -8,9 +8,7 @@
     reason = "these tests are a user of the program: they make projects and start it"
 )]
 
-mod common;
-
-use common::{Place, notes, program, programs_in, stderr, stdout};
+use crate::common::{Place, notes, program, programs_in, stderr, stdout};
 
 fn repair(name: &str) {
     let source = program("schemas", name);

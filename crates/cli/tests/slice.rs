@@ -4,11 +4,9 @@
     reason = "these tests are a user of the program: they write sources and start it"
 )]
 
-mod common;
-
 use std::fs;
 
-use common::{Place, stderr, stdout};
+use crate::common::{Place, stderr, stdout};
 use serde_json::Value;
 
 const SUM: &str = "#include <stdio.h>

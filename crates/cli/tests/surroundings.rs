@@ -6,11 +6,9 @@
     reason = "these tests are a user of the program: they make projects and start it"
 )]
 
-mod common;
-
 use std::process::{Command, Output, Stdio};
 
-use common::{Place, stderr, stdout};
+use crate::common::{Place, stderr, stdout};
 
 /// Runs a shell script as root of namespaces of its own, in the place. `$P` is Patchwright.
 fn within(place: &Place, script: &str) -> Output {

@@ -4,11 +4,9 @@
     reason = "these tests are a user of the program: they make projects and start it"
 )]
 
-mod common;
-
 use std::collections::BTreeSet;
 
-use common::{Place, stderr, stdout};
+use crate::common::{Place, stderr, stdout};
 
 /// The files that patches of a project change, and the messages.
 fn changed(place: &Place, tests: &[&str]) -> (BTreeSet<String>, String) {

@@ -4,9 +4,7 @@
     reason = "these tests are a user of the program: they make projects and start it"
 )]
 
-mod common;
-
-use common::{Place, stderr, stdout};
+use crate::common::{Place, stderr, stdout};
 
 const MAIN: &str = r#"#include <stdio.h>
 #include <string.h>

@@ -4,9 +4,7 @@
     reason = "these tests are a user of the program: they make projects and start it"
 )]
 
-mod common;
-
-use common::{Place, stderr, stdout};
+use crate::common::{Place, stderr, stdout};
 
 /// Repairs a single C file with the cases in its comments.
 fn report(source: &str) -> serde_json::Value {

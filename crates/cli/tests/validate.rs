@@ -4,13 +4,11 @@
     reason = "these tests are a user of the program: they make projects and start it"
 )]
 
-mod common;
-
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Output, Stdio};
 
-use common::{Place, stderr, stdout};
+use crate::common::{Place, stderr, stdout};
 
 /// The diff of `max.c` that makes this its condition.
 fn condition(text: &str) -> String {

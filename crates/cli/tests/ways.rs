@@ -4,9 +4,7 @@
     reason = "these tests are a user of the program: they make projects and start it"
 )]
 
-mod common;
-
-use common::{Place, stderr, stdout};
+use crate::common::{Place, stderr, stdout};
 
 /// A project in which `foo.c` goes into a program and, wider, into a shared library.
 fn project(source: &str) -> Place {

@@ -4,12 +4,10 @@
     reason = "these tests are a user of the program: they make projects and start it"
 )]
 
-mod common;
-
 use std::io::Write;
 use std::process::Stdio;
 
-use common::{Place, stderr, stdout};
+use crate::common::{Place, stderr, stdout};
 use serde_json::Value;
 
 const FLAG: &str = "--ignore-trailing-whitespace";

@@ -1,8 +1,6 @@
 //! Two versions explored path by path.
 
-mod common;
-
-use common::{Asked, by_paths};
+use crate::common::{Asked, by_paths};
 use patchwright_compare::{Kind, Share, Stop, Verdict};
 
 /// A matcher of patterns with `*`, `?` and sets, whose nested loops over strings are too much for one formula.

@@ -1,8 +1,6 @@
 //! What is hard for a solver by itself: products, functions of `math.h`; and other orders of looking at inputs.
 
-mod common;
-
-use common::{Asked, compared};
+use crate::common::{Asked, compared};
 use patchwright_compare::{Kind, Strategy, Verdict, executes_change};
 
 #[test]

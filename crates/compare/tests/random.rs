@@ -4,14 +4,14 @@
     reason = "a test's own files and processes"
 )]
 
-mod common;
+use crate::common;
 #[allow(dead_code, reason = "the generator of another crate's tests")]
 #[path = "../../symbolic/tests/common/generate.rs"]
 mod generate;
 
 use std::process::Command;
 
-use common::{Answer, Asked, by_paths, by_rounds, compared};
+use crate::common::{Answer, Asked, by_paths, by_rounds, compared};
 use generate::Random;
 use patchwright_compare::{Columns, Kind, Side, Stop, Verdict};
 use patchwright_solve::Term;

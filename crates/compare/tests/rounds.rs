@@ -1,8 +1,6 @@
 //! Proofs for any number of rounds of loops, and for calls nested however deeply.
 
-mod common;
-
-use common::{Asked, by_rounds};
+use crate::common::{Asked, by_rounds};
 
 /// How many pairs of loops are followed together, if the versions are proved to be the same.
 fn loops(old: &str, new: &str) -> Option<usize> {

@@ -1,8 +1,6 @@
 //! The examples of chapter 3 of the thesis, in our own words.
 
-mod common;
-
-use common::{Asked, by_paths, compared};
+use crate::common::{Asked, by_paths, compared};
 use patchwright_compare::{Kind, Share, Verdict, covered};
 
 /// Figure 3.2, examples 1 and 2: the new version adds one to its input before it looks at it.

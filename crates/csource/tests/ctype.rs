@@ -1,9 +1,7 @@
 //! The functions of `<ctype.h>` are called, whatever the C library makes of the calls.
 #![allow(clippy::disallowed_methods, reason = "tests write their own sources")]
 
-mod common;
-
-use common::{function, read_ways};
+use crate::common::{function, read_ways};
 use patchwright_csource::{ExprKind, TranslationUnit, locations};
 
 /// The names of the functions that are called in `f` by calls that can be edited.

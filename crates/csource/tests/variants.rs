@@ -1,9 +1,7 @@
 //! Sources that are compiled in several ways.
 #![allow(clippy::disallowed_methods, reason = "tests write their own sources")]
 
-mod common;
-
-use common::{function, read_ways};
+use crate::common::{function, read_ways};
 use patchwright_csource::{Refusal, TranslationUnit, locations};
 
 fn editable(unit: &TranslationUnit, name: &str) -> Vec<String> {

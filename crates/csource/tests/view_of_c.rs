@@ -1,9 +1,7 @@
 //! The view of C, on sources that clang really reads.
 #![allow(clippy::disallowed_methods, reason = "tests write their own sources")]
 
-mod common;
-
-use common::{function, read, read_with_header, try_read};
+use crate::common::{function, read, read_with_header, try_read};
 use patchwright_csource::{ExprKind, Place, Refusal, StmtKind, TranslationUnit, locations, scopes};
 use patchwright_text::apply_edits;
 

@@ -1,11 +1,9 @@
 //! The running example of the thesis on regression verification (figures 2.1 to 2.5): dependences,
 //! static slices, and the dynamic and the relevant slice of section 2.2.3.
 
-mod common;
-
 use std::collections::BTreeSet;
 
-use common::{at, backward, forward, lines, program};
+use crate::common::{at, backward, forward, lines, program};
 use patchwright_dependence::{DependenceKind, Graph, Occurrence, Recorder, VertexId};
 use patchwright_interpret::{Closed, Ending, Limits, Machine};
 use patchwright_ir::Program;

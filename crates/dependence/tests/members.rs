@@ -1,8 +1,6 @@
 //! Members of structures are told apart where that is right, and are not where a program looks at them in another way.
 
-mod common;
-
-use common::{at, backward, output, program};
+use crate::common::{at, backward, output, program};
 use patchwright_dependence::{Graph, reduce};
 use patchwright_ir::{Program, verify};
 

@@ -1,10 +1,8 @@
 //! Dependence across calls, through memory and through pointers to functions.
 
-mod common;
-
 use std::collections::BTreeSet;
 
-use common::{at, backward, forward, lines, output, program};
+use crate::common::{at, backward, forward, lines, output, program};
 use patchwright_dependence::{
     CallGraph, Graph, Location, PointsTo, Slot, Vertex, VertexId, reduce,
 };

@@ -4,12 +4,10 @@
     reason = "tests write files and start the compiler"
 )]
 
-mod common;
-
 use std::path::Path;
 use std::time::Duration;
 
-use common::{Folder, folder, runner, seconds};
+use crate::common::{Folder, folder, runner, seconds};
 use patchwright_exec::{Ending, Limits, Request, TimeKind};
 
 /// The bodies of `main` after a long time in which nothing can be known yet.

@@ -6,8 +6,6 @@
     reason = "these tests make projects, and look at what became of them"
 )]
 
-mod common;
-
 use std::fs;
 use std::io::Read;
 use std::net::TcpListener;
@@ -17,7 +15,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::{Path, PathBuf};
 
-use common::{Folder, folder, make_fifo, program};
+use crate::common::{Folder, folder, make_fifo, program};
 use patchwright_exec::{
     Baseline, BaselineOptions, CancelToken, Limits, Project, ProjectFlags, Rules, Scratch, Worker,
     WorkerOptions, record, run_build, run_test, runner::Environment,

@@ -1,13 +1,11 @@
 //! Descriptions of projects: what is accepted, and how mistakes are explained.
 #![allow(clippy::disallowed_methods, reason = "tests write files")]
 
-mod common;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use common::{Folder, folder};
+use crate::common::{Folder, folder};
 use patchwright_exec::limits::MIB;
 use patchwright_exec::{Comparison, FileSelection, Project, ProjectFlags, Scratch, TestKind};
 

@@ -4,12 +4,10 @@
     reason = "these tests make projects, and look at what became of them"
 )]
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 
-use common::{Folder, folder, program};
+use crate::common::{Folder, folder, program};
 use patchwright_exec::{
     Baseline, BaselineOptions, CancelToken, Project, ProjectFlags, Rules, Scratch, Worker,
     WorkerOptions, record,

@@ -4,8 +4,6 @@
     reason = "tests write files and start processes"
 )]
 
-mod common;
-
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::Read;
@@ -14,7 +12,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use common::{Mark, folder, make_fifo, mark, program, runner, seconds};
+use crate::common::{Mark, folder, make_fifo, mark, program, runner, seconds};
 use patchwright_exec::limits::MIB;
 use patchwright_exec::runner::{Overflow, Sink, Stdin};
 use patchwright_exec::{

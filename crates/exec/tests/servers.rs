@@ -1,11 +1,11 @@
 //! Programs that are started once and forked for each run, by a program that keeps to the protocol by itself.
 #![allow(clippy::disallowed_methods, reason = "tests write files")]
 
-mod common;
+use crate::common;
 
 use std::path::Path;
 
-use common::{folder, mark, runner, seconds};
+use crate::common::{folder, mark, runner, seconds};
 use patchwright_exec::runner::Stdin;
 use patchwright_exec::{Ending, Request, Runner, TimeKind};
 

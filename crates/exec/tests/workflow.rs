@@ -4,15 +4,13 @@
     reason = "tests write files and start processes"
 )]
 
-mod common;
-
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use common::{Folder, folder, program, runner_with_view, seconds};
+use crate::common::{Folder, folder, program, runner_with_view, seconds};
 use patchwright_exec::runner::{Environment, TimeKind};
 use patchwright_exec::sandbox::CopyOptions;
 use patchwright_exec::view::absolute_references;

@@ -4,11 +4,9 @@
     reason = "tests write and compile their own sources"
 )]
 
-mod common;
-
 use std::{collections::BTreeSet, fmt::Write as _, process::Command};
 
-use common::{Asked, Reader, deep, encode};
+use crate::common::{Asked, Reader, deep, encode};
 use patchwright_prove::{
     Change, Extent, Level, Mutations, Search, changed, mutations, question, spec,
 };

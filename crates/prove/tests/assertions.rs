@@ -1,9 +1,7 @@
 //! Assertions whose condition is several branches.
 #![allow(clippy::disallowed_methods, reason = "tests write their own programs")]
 
-mod common;
-
-use common::{Asked, Reader, repairs};
+use crate::common::{Asked, Reader, repairs};
 use patchwright_prove::Level;
 
 /// The bodies of all minimal repairs with one change.

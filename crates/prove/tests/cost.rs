@@ -1,11 +1,9 @@
 //! What all minimal repairs of a program without loops cost: in patches that are asked about, not in seconds.
 #![allow(clippy::disallowed_methods, reason = "tests read their own sources")]
 
-mod common;
-
 use std::collections::BTreeMap;
 
-use common::{Asked, Reader, deep, encode};
+use crate::common::{Asked, Reader, deep, encode};
 use patchwright_prove::{Change, Extent, Level, Search, changed, mutations, question, spec};
 use patchwright_solve::{Budget, Terms};
 use patchwright_symbolic::Options;

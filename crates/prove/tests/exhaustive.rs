@@ -4,13 +4,12 @@
     reason = "tests write, compile and start their own programs"
 )]
 
-mod common;
 #[path = "../../symbolic/tests/common/generate.rs"]
 mod generate;
 
 use std::{path::Path, process::Command};
 
-use common::{Asked, Reader, deep, verdict, verdict_by_paths};
+use crate::common::{Asked, Reader, deep, verdict, verdict_by_paths};
 use patchwright_prove::{Counterexample, Verdict, WrongKind};
 use patchwright_symbolic::FailureKind;
 

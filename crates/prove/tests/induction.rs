@@ -4,11 +4,9 @@
     reason = "tests write, compile and start their own programs"
 )]
 
-mod common;
-
 use std::{fmt::Write as _, process::Command};
 
-use common::{Asked, Reader, deep};
+use crate::common::{Asked, Reader, deep};
 use patchwright_prove::Induction;
 use patchwright_symbolic::Entry;
 

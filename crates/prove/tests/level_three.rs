@@ -1,9 +1,7 @@
 //! Level 3: repairs of one change are found on their own, and no other ones are found because of that.
 #![allow(clippy::disallowed_methods, reason = "tests read their own sources")]
 
-mod common;
-
-use common::{Asked, Reader, deep, encode};
+use crate::common::{Asked, Reader, deep, encode};
 use patchwright_prove::{
     Extent, Found, Level, Mutations, Repair, Search, Source, mutations, patched, question, spec,
 };

@@ -1,9 +1,7 @@
 //! The examples of the paper, and programs as users of AllRepair write them.
 #![allow(clippy::disallowed_methods, reason = "tests read their own sources")]
 
-mod common;
-
-use common::{Asked, Reader, deep, encode, repairs};
+use crate::common::{Asked, Reader, deep, encode, repairs};
 use patchwright_ir::Node;
 use patchwright_prove::{Level, MustSets, locate, spec, unchanged};
 use patchwright_solve::{Budget, Terms};

@@ -1,11 +1,9 @@
 //! Programs with known answers, each in a file that says how it is asked and what the answer is.
 #![allow(clippy::disallowed_methods, reason = "tests read their own sources")]
 
-mod common;
-
 use std::path::Path;
 
-use common::{Asked, Reader, deep, repairs, replayed, verdict};
+use crate::common::{Asked, Reader, deep, repairs, replayed, verdict};
 use patchwright_prove::{For, Level, Replay, Verdict, harness, parameters};
 
 fn programs() -> Vec<(String, String)> {

@@ -1,10 +1,8 @@
 //! A search after another one, as it follows when the verification rejects all patches.
 
-mod common;
-
 use std::fs;
 
-use common::{ALL, Subject, explore_times};
+use crate::common::{ALL, Subject, explore_times};
 
 #[test]
 fn a_second_search_in_the_same_copies_finds_what_the_first_has_found() {

@@ -1,9 +1,7 @@
 //! The verdict that a candidate gets from its class equals that of plainly compiling and running
 //! it.
 
-mod common;
-
-use common::{ALL, Subject, assert_telling, compare};
+use crate::common::{ALL, Subject, assert_telling, compare};
 use patchwright_space::Schemas;
 
 #[test]

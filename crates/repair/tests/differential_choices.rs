@@ -1,8 +1,6 @@
 //! The verdict of a change that is no term equals that of plainly compiling and running it.
 
-mod common;
-
-use common::{Subject, assert_telling, compare};
+use crate::common::{Subject, assert_telling, compare};
 use patchwright_space::{Schemas, exits::Conditions};
 
 const ALTERNATIVES: Schemas = Schemas {

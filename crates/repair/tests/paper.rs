@@ -1,10 +1,8 @@
 //! The classes of f1x's examples are those of the paper.
 
-mod common;
-
 use std::{collections::BTreeSet, fs};
 
-use common::{Location, Subject, explore};
+use crate::common::{Location, Subject, explore};
 use patchwright_repair::{Relations, RepairOptions, found::Found};
 use patchwright_space::Schemas;
 use patchwright_text::apply_edits;

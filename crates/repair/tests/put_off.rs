@@ -1,6 +1,6 @@
 //! Candidates without classes, which are executed one by one, have their turn before dearer ones of all locations are tried.
 
-mod common;
+use crate::common;
 
 use patchwright_repair::RepairOptions;
 use patchwright_space::Schemas;

@@ -1,11 +1,11 @@
 //! Of random small programs, any two candidates that are put in one class behave the same: the verdict of each is
 //! that of plainly compiling and running it. `PATCHWRIGHT_PROPERTY_CASES` says how many programs are tried.
 
-mod common;
+use crate::common;
 
 use std::fmt::Write as _;
 
-use common::{ALL, Subject, compare};
+use crate::common::{ALL, Subject, compare};
 use proptest::{prelude::*, test_runner::Config};
 
 /// Numbers from a seed (splitmix64).

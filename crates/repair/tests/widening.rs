@@ -1,6 +1,6 @@
 //! Where the most suspicious locations are not enough, the next ones are looked at.
 
-mod common;
+use crate::common;
 
 use patchwright_repair::{RepairOptions, RepairOutcome};
 

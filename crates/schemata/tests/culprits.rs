@@ -1,9 +1,7 @@
 //! One patch whose weaving changes the program does not cost the others their test.
 #![allow(clippy::disallowed_methods)] // Tests write into folders of their own.
 
-mod common;
-
-use common::{Found, driver_project, validate_texts};
+use crate::common::{Found, driver_project, validate_texts};
 use patchwright_schemata::{Fate, Options};
 
 const MAIN: &str = "\

@@ -4,12 +4,10 @@
 
 #![allow(clippy::disallowed_methods)] // The reference is the compiler, run by the test itself.
 
-mod common;
-
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use common::{Plain, PlainRun, Subject, plain, run, validate};
+use crate::common::{Plain, PlainRun, Subject, plain, run, validate};
 use patchwright_schemata::{Fate, Options};
 
 /// Patches of each program.

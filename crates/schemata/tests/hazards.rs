@@ -1,9 +1,9 @@
 //! What could make the woven program say something else than a plain build.
 #![allow(clippy::disallowed_methods)] // Tests write into folders of their own.
 
-mod common;
+use crate::common;
 
-use common::{Plain, PlainRun, Subject, driver_project, plain, validate, validate_texts};
+use crate::common::{Plain, PlainRun, Subject, driver_project, plain, validate, validate_texts};
 use patchwright_schemata::{Apart, Fate, Options, Outside};
 
 const PROGRAM: &str = "\

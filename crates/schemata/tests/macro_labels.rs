@@ -1,9 +1,7 @@
 //! Labels that macros define: each text that is woven has its own, and nobody else loses by them.
 #![allow(clippy::disallowed_methods)] // The reference is the compiler, run by the test itself.
 
-mod common;
-
-use common::{Subject, as_plainly};
+use crate::common::{Subject, as_plainly};
 use patchwright_schemata::Fate;
 
 const PROGRAM: &str = "\

@@ -1,9 +1,7 @@
 //! Patches of macros and directives, and what is not woven because the first test does not reach it.
 #![allow(clippy::disallowed_methods)] // The reference is the compiler, run by the test itself.
 
-mod common;
-
-use common::{Plain, PlainRun, Subject, as_plainly, plain, validate};
+use crate::common::{Plain, PlainRun, Subject, as_plainly, plain, validate};
 use patchwright_schemata::{Apart, Fate, Options, Outside};
 
 const PROGRAM: &str = "\

@@ -1,10 +1,8 @@
 //! Patches that add something outside of functions: woven where that is sound, and with the verdicts of plain builds.
 
-mod common;
-
 use std::fmt::Write as _;
 
-use common::{Plain, PlainRun, Subject, plain, validate};
+use crate::common::{Plain, PlainRun, Subject, plain, validate};
 use patchwright_schemata::{Apart, Fate, Options, Outside};
 
 const SOURCE: &str = "\

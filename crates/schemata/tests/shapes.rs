@@ -1,9 +1,7 @@
 //! Patches in the shapes in which people write them are woven, with the verdicts of plain builds.
 #![allow(clippy::disallowed_methods)] // The reference is the compiler, run by the test itself.
 
-mod common;
-
-use common::{Found, Subject, as_plainly};
+use crate::common::{Found, Subject, as_plainly};
 use patchwright_schemata::Fate;
 
 const PROGRAM: &str = "\

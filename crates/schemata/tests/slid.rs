@@ -1,10 +1,8 @@
 //! Patches whose differences begin elsewhere than what was written.
 
-mod common;
-
 use std::fmt::Write as _;
 
-use common::{Found, Subject, as_plainly};
+use crate::common::{Found, Subject, as_plainly};
 use patchwright_schemata::Fate;
 
 const SOURCE: &str = "\

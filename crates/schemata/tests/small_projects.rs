@@ -1,8 +1,6 @@
 //! Small projects from end to end.
 
-mod common;
-
-use common::{PlainRun, Subject, validate};
+use crate::common::{PlainRun, Subject, validate};
 use patchwright_exec::Verdict;
 use patchwright_schemata::{Apart, Fate, Options, Outside};
 

@@ -1,8 +1,6 @@
 //! What tests leave in the copy: the state in which the next one is run.
 
-mod common;
-
-use common::{PlainRun, Subject, validate};
+use crate::common::{PlainRun, Subject, validate};
 use patchwright_schemata::Options;
 
 const SOURCE: &str = "\

@@ -1,9 +1,7 @@
 //! What a woven program has round it is what a program has: a fresh heap, lines, and the rounding of calculations.
 #![allow(clippy::disallowed_methods)] // The reference is the compiler, run by the test itself.
 
-mod common;
-
-use common::{Subject, as_plainly, validate};
+use crate::common::{Subject, as_plainly, validate};
 use patchwright_schemata::{Apart, Fate, Options};
 
 const HEAP: &str = "\

@@ -1,11 +1,9 @@
 //! The efficiency theorem of execution scheduling: as many rounds as there are classes of patches that a test cannot
 //! tell apart.
 
-mod common;
-
 use std::collections::BTreeSet;
 
-use common::{Subject, validate};
+use crate::common::{Subject, validate};
 use patchwright_schemata::Options;
 
 /// A generator of numbers that are the same on every run.

@@ -1,9 +1,7 @@
 //! Patches that do not compile, and some that do, found out for all of a file with few compilations.
 #![allow(clippy::disallowed_methods)] // The reference is the compiler, run by the test itself.
 
-mod common;
-
-use common::{Found, Subject, as_plainly};
+use crate::common::{Found, Subject, as_plainly};
 use patchwright_schemata::Fate;
 
 const PROGRAM: &str = "\

@@ -1,9 +1,7 @@
 //! Patches that call what is not declared: only a linker can say whether that is an error.
 #![allow(clippy::disallowed_methods)] // The reference is the compiler, run by the test itself.
 
-mod common;
-
-use common::{Plain, Subject, plain, validate};
+use crate::common::{Plain, Subject, plain, validate};
 use patchwright_schemata::{Apart, Fate, Options};
 
 const PROGRAM: &str = "\

@@ -2,12 +2,10 @@
 
 #![allow(clippy::disallowed_methods)] // Tests write into folders of their own.
 
-mod common;
-
 use std::fs;
 use std::process::Command;
 
-use common::{Found, Subject, as_plainly, driver_project, validate_texts};
+use crate::common::{Found, Subject, as_plainly, driver_project, validate_texts};
 use patchwright_schemata::{Apart, Fate, Options};
 
 const PROGRAM: &str = "\

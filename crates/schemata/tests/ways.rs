@@ -1,14 +1,12 @@
 //! A source that is compiled in several ways is woven, and patches have the verdicts of their own builds in all of them.
 #![allow(clippy::disallowed_methods)] // Tests write into folders of their own.
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use common::{driver_project, validate_texts};
+use crate::common::{driver_project, validate_texts};
 use patchwright_schemata::{Apart, Fate, Options, Outside};
 
 /// Two programs of one text. What `SCALE` is decides about types and values; `WIDE` leaves some of it out.

@@ -1,13 +1,13 @@
 //! Another solver, z3, says the same. It is installed by `scripts/setup`; without it these tests fail.
 #![allow(clippy::disallowed_methods)] // tests start processes themselves
 
-mod common;
+use crate::common;
 
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-use common::Pool;
+use crate::common::Pool;
 use patchwright_solve::{Answer, Backend, Budget, Float, Solver, Sort, Term, Terms, smtlib};
 
 /// The answers to the questions of a script.

@@ -1,10 +1,10 @@
 //! One suite for every back end: answers, models and cores are right, and always the same.
 
-mod common;
+use crate::common;
 
 use std::cell::Cell;
 
-use common::{Pool, mask};
+use crate::common::{Pool, mask};
 use patchwright_solve::{
     Answer, Assignment, Backend, Budget, Float, Solver, Sort, Statistics, Term, Terms, Value,
 };

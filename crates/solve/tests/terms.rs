@@ -1,10 +1,8 @@
 //! Terms mean what Rust's numbers say, however much they were simplified.
 
-mod common;
-
 use std::collections::HashMap;
 
-use common::Pool;
+use crate::common::Pool;
 use patchwright_solve::{Assignment, Node, Sort, Term, Terms, Value};
 
 fn agree(mut pool: Pool, steps: usize) {

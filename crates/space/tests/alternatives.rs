@@ -1,8 +1,6 @@
 //! Changes that are no terms, as texts: what of, what into, at what cost.
 
-#[path = "common/changes.rs"]
-mod changes;
-mod common;
+use crate::changes;
 
 use changes::{changes, contain, lacks};
 use patchwright_space::Schema;

@@ -1,6 +1,6 @@
 //! What the spaces of a function contain, at what cost, and in which order.
 
-mod common;
+use crate::common;
 
 use patchwright_csource::scopes;
 use patchwright_space::{

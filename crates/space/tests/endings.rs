@@ -1,6 +1,6 @@
 //! No candidate lets a function end that should have given a value.
 
-mod common;
+use crate::common;
 
 use patchwright_csource::scopes;
 use patchwright_space::{

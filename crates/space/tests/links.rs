@@ -1,8 +1,6 @@
 //! One more case beside cases that are alike.
 
-#[path = "common/changes.rs"]
-mod changes;
-mod common;
+use crate::changes;
 
 use changes::{changes_shown, contain, lacks};
 use patchwright_space::{Schema, Shown};

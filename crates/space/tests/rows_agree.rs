@@ -1,7 +1,7 @@
 //! Candidates that are evaluated by whole rows fall into the groups into which their terms,
 //! compiled and evaluated one by one, put them.
 
-mod common;
+use crate::common;
 
 use std::collections::BTreeMap;
 

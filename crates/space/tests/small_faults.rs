@@ -1,8 +1,6 @@
 //! What people get wrong who write small programs: labels, what is read and printed, which element.
 
-#[path = "common/changes.rs"]
-mod changes;
-mod common;
+use crate::changes;
 
 use changes::{changes, changes_shown, contain, lacks};
 use patchwright_space::{Schema, Shown};

@@ -1,8 +1,6 @@
 //! Programs without inputs: the encoding is one execution, and must be the interpreter's.
 
-mod common;
-
-use common::{encoded, executed, main_entry, with_reader};
+use crate::common::{encoded, executed, main_entry, with_reader};
 use patchwright_interpret::Ending;
 use patchwright_symbolic::{Check, FailureKind, Options};
 

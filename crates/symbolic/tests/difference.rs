@@ -1,8 +1,6 @@
 //! Two programs differ, as the encodings say, exactly for the inputs for which their executions do.
 
-mod common;
-
-use common::{
+use crate::common::{
     generate::{self, Random},
     two_bytes::{HARNESS, Happens, assigned, entry, interpreted, options},
     with_reader,

@@ -1,8 +1,6 @@
 //! Programs that read: what is encoded is what is executed, for inputs that are tried.
 
-mod common;
-
-use common::{encoded, executed, main_entry, with_reader};
+use crate::common::{encoded, executed, main_entry, with_reader};
 use patchwright_interpret::Ending;
 use patchwright_solve::{Assignment, Terms, Value};
 use patchwright_symbolic::{Check, Encoding, InputKind, Options};

@@ -1,9 +1,7 @@
 //! The library's functions stand in the crate as IR; they are what is written in C.
 #![allow(clippy::disallowed_methods, reason = "a test's own files")]
 
-mod common;
-
-use common::with_reader;
+use crate::common::with_reader;
 use patchwright_ir::print_module;
 
 #[test]

@@ -1,8 +1,6 @@
 //! What is encoded at most.
 
-mod common;
-
-use common::{encoded, main_entry, with_reader};
+use crate::common::{encoded, main_entry, with_reader};
 use patchwright_symbolic::{Options, UnwindingKind};
 
 #[test]

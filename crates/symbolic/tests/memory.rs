@@ -1,9 +1,7 @@
 //! Memory at places that depend on the input: what is encoded is what is executed, for all values of
 //! the first argument.
 
-mod common;
-
-use common::{
+use crate::common::{
     encoded,
     two_bytes::{HARNESS, entry, interpreted, options, said},
     with_reader,

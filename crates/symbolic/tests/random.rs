@@ -1,9 +1,7 @@
 //! Random functions: for every input that is tried, what the encoding says happens is what the
 //! interpreter does. `PATCHWRIGHT_RANDOM=N` tries N programs, `PATCHWRIGHT_SEED=S` begins with seed S.
 
-mod common;
-
-use common::{
+use crate::common::{
     encoded, generate,
     two_bytes::{HARNESS, entry, interpreted, options, said},
     with_reader,

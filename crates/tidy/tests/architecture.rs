@@ -487,6 +487,35 @@ fn every_file_of_a_crate_says_what_it_is_about() {
 }
 
 #[test]
+fn every_file_of_tests_belongs_to_the_program_of_its_crate() {
+    let is_tests = |path: &&PathBuf| {
+        path.extension().is_some_and(|extension| extension == "rs")
+            && path
+                .parent()
+                .is_some_and(|parent| parent.ends_with("tests"))
+    };
+    let mut complaints = Vec::new();
+    let mut of_crates: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for path in rust_files().iter().filter(is_tests) {
+        let stem = path.file_stem().unwrap().to_string_lossy();
+        let of_crate = of_crates.entry(crate_of(path).to_owned()).or_default();
+        of_crate.push(stem.into_owned());
+    }
+    for (name, files) in of_crates.iter().filter(|(_, files)| files.len() > 1) {
+        let main = Path::new("crates").join(name).join("tests/main.rs");
+        let main = fs::read_to_string(root().join(main)).unwrap_or_default();
+        for file in files.iter().filter(|file| *file != "main") {
+            if !main.contains(&format!("\nmod {file};\n")) {
+                complaints.push(format!(
+                    "tests/main.rs of `{name}` has no line `mod {file};`"
+                ));
+            }
+        }
+    }
+    assert_none(complaints);
+}
+
+#[test]
 fn files_have_one_subject_and_are_not_long() {
     let mut complaints = Vec::new();
     let mut long = BTreeSet::new();

@@ -40,7 +40,7 @@ const INTRODUCTION: &str = "\
 and meaning, and new fields may come. Times are in milliseconds unless a field says otherwise, lines count from 1. A field
 that may have no value is one *or null*; an *object by …* has members that are not known before.
 
-This page is made of the comments in the sources: `PATCHWRIGHT_BLESS=1 cargo test -p patchwright-tidy --test json` renews it.
+This page is made of the comments in the sources: `PATCHWRIGHT_BLESS=1 cargo test -p patchwright-tidy json` renews it.
 ";
 
 fn root() -> PathBuf {

@@ -4,12 +4,10 @@
     reason = "these tests make projects, and look at what became of them"
 )]
 
-mod common;
-
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use common::{Place, replace};
+use crate::common::{Place, replace};
 use patchwright_validate::{PatchVerdict, ValidateOptions, Validation, Way, rebuild::Rebuild};
 
 const COMMON: &str = "#define LEFT 1\n#define RIGHT 2\n";

@@ -4,13 +4,11 @@
     reason = "these tests make projects, and look at what became of them"
 )]
 
-mod common;
-
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::sync::Mutex;
 
-use common::{CALC, DRIVER, Place, in_calc, replace};
+use crate::common::{CALC, DRIVER, Place, in_calc, replace};
 use patchwright_exec::CancelToken;
 use patchwright_validate::{
     Event, PatchVerdict, Reached, ValidateError, ValidateOptions, Validation,

@@ -5,12 +5,10 @@
     reason = "these tests make projects, and look at what became of them"
 )]
 
-mod common;
-
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use common::{Place, replace};
+use crate::common::{Place, replace};
 use patchwright_exec::{CancelToken, ProjectFlags};
 use patchwright_validate::{Confirm, PatchVerdict, ValidateOptions, Validation, Way};
 

@@ -4,14 +4,12 @@
     reason = "these tests make projects, and look at what became of them"
 )]
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use common::{CALC, DRIVER, Place, in_calc, replace};
+use crate::common::{CALC, DRIVER, Place, in_calc, replace};
 use patchwright_exec::{CancelToken, ProjectFlags, TimeoutRule};
 use patchwright_validate::{
     Confirm, Event, Failure, PatchVerdict, ValidateOptions, Validation, Way, outcome::Untouched,

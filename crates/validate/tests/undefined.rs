@@ -4,13 +4,11 @@
     reason = "these tests make projects, and look at what became of them"
 )]
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use common::{Place, diff};
+use crate::common::{Place, diff};
 use patchwright_exec::{CancelToken, ProjectFlags};
 use patchwright_validate::{Confirm, PatchVerdict, ValidateOptions, Validation};
 

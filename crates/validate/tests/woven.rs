@@ -4,11 +4,9 @@
     reason = "these tests make projects, and look at what became of them"
 )]
 
-mod common;
-
 use std::fs;
 
-use common::{CALC, Place, in_calc, replace};
+use crate::common::{CALC, Place, in_calc, replace};
 use patchwright_exec::{CancelToken, ProjectFlags};
 use patchwright_validate::{Confirm, PatchVerdict, Reached, ValidateOptions, Validation, Way};
 

@@ -1,9 +1,7 @@
 //! Holes whose value is the number of an alternative: expressions, statements before and after, moved statements.
 #![allow(clippy::disallowed_methods)] // Tests start compilers and write into folders of their own.
 
-mod common;
-
-use common::{Bench, Program};
+use crate::common::{Bench, Program};
 use patchwright_semantics::Instruction;
 use patchwright_weave::{HookKind, on_one_line};
 

@@ -1,9 +1,9 @@
 //! Woven source compiles wherever the original does, and stays the original until a hole is selected.
 #![allow(clippy::disallowed_methods)] // Tests start compilers and write into folders of their own.
 
-mod common;
+use crate::common;
 
-use common::{Bench, Program, int_operation, integer, rows};
+use crate::common::{Bench, Program, int_operation, integer, rows};
 use patchwright_probe_image::Slot;
 use patchwright_semantics::{BinaryOp, Instruction, Ty};
 use patchwright_weave::HookKind;

@@ -1,9 +1,7 @@
 //! Woven programs that are started once and forked for each run.
 #![allow(clippy::disallowed_methods)] // Tests start compilers and write into folders of their own.
 
-mod common;
-
-use common::{Bench, Program, integer, rows};
+use crate::common::{Bench, Program, integer, rows};
 use patchwright_exec::{CancelToken, Ending, Request, Runner, RunnerProgram};
 use patchwright_probe_image::Slot;
 use patchwright_semantics::{BinaryOp, Instruction, Ty};

@@ -1,9 +1,7 @@
 //! Holes round what has effects: it is evaluated once, or not at all where a candidate says so.
 #![allow(clippy::disallowed_methods)] // Tests start compilers and write into folders of their own.
 
-mod common;
-
-use common::{Bench, Program, int_operation, integer, rows};
+use crate::common::{Bench, Program, int_operation, integer, rows};
 use patchwright_probe_image::Slot;
 use patchwright_semantics::{BinaryOp, Instruction, Ty};
 use patchwright_weave::HookKind;

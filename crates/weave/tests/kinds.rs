@@ -1,9 +1,9 @@
 //! Every kind of hole: what it does when it is not selected, covered, and filled by a candidate.
 #![allow(clippy::disallowed_methods)] // Tests start compilers and write into folders of their own.
 
-mod common;
+use crate::common;
 
-use common::{Bench, Program, int_operation, integer, rows};
+use crate::common::{Bench, Program, int_operation, integer, rows};
 use patchwright_probe_image::{HoleId, Slot};
 use patchwright_semantics::{BinaryOp, Instruction, Ty};
 use patchwright_weave::HookKind;

@@ -1,9 +1,7 @@
 //! Marked programs: what they note, and what survives.
 #![allow(clippy::disallowed_methods)] // Tests start compilers and write into folders of their own.
 
-mod common;
-
-use common::Bench;
+use crate::common::Bench;
 use patchwright_probe_abi::{PROBE_FILE, TRACE_FILE};
 use patchwright_probe_image::Trace;
 use patchwright_text::Span;

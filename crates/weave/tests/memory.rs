@@ -1,9 +1,7 @@
 //! Slots behind pointers: read safely, in every state of the program's memory.
 #![allow(clippy::disallowed_methods)] // Tests start compilers and write into folders of their own.
 
-mod common;
-
-use common::{Bench, Program, integer, rows};
+use crate::common::{Bench, Program, integer, rows};
 use patchwright_probe_image::{Index, Limits, Load, Patience, Slot};
 use patchwright_semantics::{Instruction, Ty};
 use patchwright_weave::HookKind;

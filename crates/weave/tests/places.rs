@@ -1,8 +1,6 @@
 //! Woven places in real programs: what runs is what was selected, and what was compared was undone.
 
-mod common;
-
-use common::{Bench, stdout};
+use crate::common::{Bench, stdout};
 use patchwright_probe_image::{
     PatchChannel, PatchTable, SplitReason, TableAlternative, TablePlace,
 };

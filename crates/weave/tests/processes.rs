@@ -1,9 +1,7 @@
 //! Programs of several files, libraries, processes and threads.
 #![allow(clippy::disallowed_methods)] // Tests start compilers and write into folders of their own.
 
-mod common;
-
-use common::{Bench, Program, integer, rows};
+use crate::common::{Bench, Program, integer, rows};
 use patchwright_probe_image::Slot;
 use patchwright_semantics::{BinaryOp, Instruction, Ty};
 use patchwright_weave::HookKind;

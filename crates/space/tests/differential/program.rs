@@ -12,8 +12,8 @@ use std::thread;
 
 use patchwright_space::term::{CType, Context, Term};
 
-use crate::random::World;
-use crate::walk::result_type;
+use super::random::World;
+use super::walk::result_type;
 
 /// What a program does with the pairs of term and state.
 #[derive(Clone, Copy, PartialEq)]

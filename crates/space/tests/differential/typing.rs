@@ -8,8 +8,8 @@ use patchwright_space::term::{
     Atom, AtomTable, CType, Context, PointeeId, Precedence, Term, TypeError, compile,
 };
 
-use crate::program::{compiler, messages};
-use crate::random::World;
+use super::program::{compiler, messages};
+use super::random::World;
 
 const FLAGS: [&str; 3] = ["-std=c17", "-pedantic-errors", "-fsyntax-only"];
 

@@ -9,11 +9,11 @@ mod walk;
 
 use std::thread;
 
+use self::program::{Purpose, compiler, messages, run, source};
+use self::random::{Random, World};
+use self::walk::{Rows, Scalar, result_type};
 use patchwright_semantics::evaluate;
 use patchwright_space::term::{CType, Context, Kind, Simplification, Term, compile};
-use program::{Purpose, compiler, messages, run, source};
-use random::{Random, World};
-use walk::{Rows, Scalar, result_type};
 
 /// Strict C17, and an error for everything that people put parentheses round for clarity.
 const STRICT: [&str; 6] = [

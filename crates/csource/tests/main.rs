@@ -1,0 +1,6 @@
+//! The tests of `patchwright-csource` from outside, as one program: each that is linked by itself takes seconds of every build.
+
+mod common;
+mod ctype;
+mod variants;
+mod view_of_c;

@@ -1,0 +1,6 @@
+//! The tests of `patchwright-dependence` from outside, as one program: each that is linked by itself takes seconds of every build.
+
+mod common;
+mod figures;
+mod members;
+mod programs;

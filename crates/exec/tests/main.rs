@@ -1,0 +1,10 @@
+//! The tests of `patchwright-exec` from outside, as one program: each that is linked by itself takes seconds of every build.
+
+mod common;
+mod endless;
+mod hostile;
+mod project;
+mod protection;
+mod runner;
+mod servers;
+mod workflow;

@@ -1,0 +1,13 @@
+//! The tests of `patchwright-prove` from outside, as one program: each that is linked by itself takes seconds of every build.
+
+mod all_mutants;
+mod assertions;
+mod common;
+mod cost;
+mod exhaustive;
+mod induction;
+mod level_three;
+mod mutants;
+mod paper;
+mod programs;
+mod search;

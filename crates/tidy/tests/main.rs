@@ -1,0 +1,5 @@
+//! The tests of `patchwright-tidy` from outside, as one program: each that is linked by itself takes seconds of every build.
+
+mod architecture;
+mod json;
+mod troubleshooting;
