@@ -39,6 +39,7 @@ pub mod intercept;
 pub mod journal;
 pub mod limits;
 pub mod linker;
+pub mod opened;
 pub mod pool;
 pub mod project;
 pub mod record;
@@ -67,6 +68,7 @@ pub use journal::{
 };
 pub use limits::{Limits, forget_own_peak_memory, own_peak_memory};
 pub use linker::{UndefinedReference, undefined_references};
+pub use opened::Opened;
 pub use pool::{Pool, PoolError, Worker, WorkerOptions};
 pub use project::{FileSelection, Project, ProjectError, ProjectFlags};
 pub use record::{RecordError, record_build, record_build_within};

@@ -6,10 +6,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use patchwright_exec::{
-    Baseline, BaselineOptions, BaselineTest, CompileCommand, FileSelection, Project, RecordError,
-    Snapshot, TestSuite, Worker, WorkerOptions, files, record,
+    Baseline, BaselineOptions, BaselineTest, CompileCommand, FileSelection, Opened, Project,
+    RecordError, Sandbox, Snapshot, TestSuite, Worker, WorkerOptions, files, record,
 };
-
 use patchwright_patches::FileChange;
 use serde::{Deserialize, Serialize};
 
@@ -84,14 +83,18 @@ impl Changed {
                 _ => None,
             });
         let modified: BTreeSet<&Path> = modified.collect();
-        let is_source = |path: &Path| path.extension().is_some_and(|extension| extension == "c");
         let (sources, others): (Vec<&Path>, Vec<&Path>) =
-            modified.into_iter().partition(|path| is_source(path));
+            modified.into_iter().partition(|path| is_c(path));
         Self {
             sources: sources.into_iter().map(Path::to_path_buf).collect(),
             headers: others.into_iter().any(may_be_included),
         }
     }
+}
+
+/// Whether a file is a source of C, by its name.
+fn is_c(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "c")
 }
 
 /// What the tests do on the untouched program.
@@ -104,6 +107,9 @@ pub struct UntouchedTests {
     pub leaves: bool,
     /// The files that they have changed.
     pub changed: BTreeSet<PathBuf>,
+    /// Sources that the build does not compile, and that no test has opened.
+    #[serde(default)]
+    pub unread: BTreeSet<PathBuf>,
 }
 
 /// The phase in which the untouched program is built.
@@ -165,6 +171,16 @@ pub fn prepare<'a>(
             skipped.display()
         )));
     }
+    // A source that others include is a header to them.
+    let included = included_sources(pristine.sandbox.folder())?;
+    let is_included = |file: &PathBuf| {
+        let name = file.file_name();
+        name.is_some_and(|name| included.contains(name))
+    };
+    let changed = &Changed {
+        sources: changed.sources.clone(),
+        headers: changed.headers || changed.sources.iter().any(is_included),
+    };
     events(Event::Phase(BUILDING));
     let commands = match changed.sources.is_empty() && !changed.headers {
         false if options.schemata && asking.may_need_commands(changed) => {
@@ -202,6 +218,7 @@ pub fn prepare<'a>(
             baseline: Baseline::presumed(suite, &project.limits, options.timeouts),
             leaves: false,
             changed: BTreeSet::new(),
+            unread: BTreeSet::new(),
         },
         None => {
             events(Event::Phase(TESTING));
@@ -217,6 +234,11 @@ pub fn prepare<'a>(
                 ..Default::default()
             };
             let total = measured.runs() * suite.tests.len();
+            let watched = match &commands {
+                // Else there may be commands that nobody knows.
+                Some(commands) if changed.headers => watch_uncompiled(&worker.sandbox, commands)?,
+                _ => None,
+            };
             let mut leaves = false;
             let baseline = Baseline::measure(
                 &mut worker.runner,
@@ -229,6 +251,8 @@ pub fn prepare<'a>(
                     events(Event::Progress { done, total });
                 },
             )?;
+            // What could not be watched may have been read.
+            let unread = watched.and_then(|watched| watched.unopened().ok());
             let changes = snapshot.changes(&worker.sandbox)?;
             let changed = changes.paths().map(Path::to_path_buf).collect();
             snapshot.restore(&worker.sandbox, &folder)?;
@@ -236,6 +260,7 @@ pub fn prepare<'a>(
                 baseline,
                 leaves,
                 changed,
+                unread: unread.unwrap_or_default(),
             }
         }
     };
@@ -243,7 +268,7 @@ pub fn prepare<'a>(
         check(&untouched.baseline, suite, options, surroundings)?;
     }
     let prepared = Prepared {
-        included: included_sources(&folder)?,
+        included,
         dependents: commands
             .as_ref()
             .map(|commands| Dependents::new(commands, &worker.sandbox)),
@@ -304,6 +329,22 @@ fn recorded(
         }
         Err(error) => Err(error.into()),
     }
+}
+
+/// Watches the sources of a copy that no command compiles, as far as the kernel allows it: a test may compile them.
+fn watch_uncompiled(
+    sandbox: &Sandbox,
+    commands: &[CompileCommand],
+) -> Result<Option<Opened>, ValidateError> {
+    let compiled: BTreeSet<PathBuf> = commands
+        .iter()
+        .filter_map(|command| sandbox.below_root(&command.file))
+        .collect();
+    let folder = sandbox.folder();
+    let all = files::regular_files_below(folder)?;
+    let inside = all.iter().filter_map(|path| path.strip_prefix(folder).ok());
+    let uncompiled = inside.filter(|path| is_c(path) && !compiled.contains(*path));
+    Ok(Opened::watch(folder, uncompiled).ok())
 }
 
 /// Files of tests that are the same in the built copy at `folder`, and that the tests leave alone.

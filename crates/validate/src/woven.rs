@@ -5,7 +5,7 @@
 //! test. What it cannot say is left to plain validation too.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use patchwright_exec::{Project, Verdict, Worker};
@@ -64,7 +64,9 @@ impl Woven<'_> {
         events(Event::Phase("reading sources"));
         let pristine = prepared.pristine.sandbox.folder();
         let known = prepared.dependents.as_ref().map(Dependents::sources);
-        let known: BTreeSet<&Path> = known.into_iter().flatten().collect();
+        // What nobody compiles or reads cannot tell anything of what it includes.
+        let unread = prepared.untouched.unread.iter().map(PathBuf::as_path);
+        let known: BTreeSet<&Path> = known.into_iter().flatten().chain(unread).collect();
         let is_only_included =
             |path: &Path, in_place| is_only_included(pristine, &known, path, in_place);
         let context = Context {

@@ -6,4 +6,5 @@ mod judges;
 mod left_behind;
 mod plain;
 mod undefined;
+mod unread;
 mod woven;
