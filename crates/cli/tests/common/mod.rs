@@ -1,4 +1,8 @@
 //! What the tests of the command line share.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "tests make projects and start programs"
+)]
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 pub mod git;

@@ -1,4 +1,8 @@
 //! Sources that clang really reads.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "tests make projects and start programs"
+)]
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 use std::ffi::OsString;

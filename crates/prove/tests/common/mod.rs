@@ -1,4 +1,8 @@
 //! Programs of the tests, read by clang.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "tests make projects and start programs"
+)]
 #![allow(dead_code, reason = "each test uses a part")]
 
 use std::{collections::BTreeMap, ffi::OsString};

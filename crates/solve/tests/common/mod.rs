@@ -1,4 +1,8 @@
 //! Random terms, each beside the values that it must have under some assignments, computed here with Rust's numbers.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "tests make projects and start programs"
+)]
 #![allow(dead_code)] // each test uses a part of this
 
 use patchwright_solve::{Assignment, Float, Sort, Term, Terms};
