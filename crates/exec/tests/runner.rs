@@ -540,7 +540,7 @@ fn a_killed_host_leaves_nothing_behind() {
     make_fifo(&fifo);
     let mark = mark();
     let mut host = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "host_to_be_killed", "--ignored"])
+        .args(["--exact", "runner::host_to_be_killed", "--ignored"])
         .env("PATCHWRIGHT_TEST_FOLDER", &folder.path)
         .env(Mark::NAME, mark.value())
         .stdout(std::process::Stdio::null())
