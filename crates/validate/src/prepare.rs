@@ -344,7 +344,9 @@ fn watch_uncompiled(
     let all = files::regular_files_below(folder)?;
     let inside = all.iter().filter_map(|path| path.strip_prefix(folder).ok());
     let uncompiled = inside.filter(|path| is_c(path) && !compiled.contains(*path));
-    Ok(Opened::watch(folder, uncompiled).ok())
+    let watched = Opened::watch(folder, uncompiled)
+        .inspect_err(|error| tracing::info!("sources are not watched: {error}"));
+    Ok(watched.ok())
 }
 
 /// Files of tests that are the same in the built copy at `folder`, and that the tests leave alone.
