@@ -70,6 +70,7 @@ macro_rules! programs {
 
 programs! {
     another_function
+    both_compared
     character_class
     dropped_argument
     element_of_a_table
@@ -86,12 +87,15 @@ programs! {
     function_as_value
     grouped_otherwise
     guarded_exit
+    kept_in_order
     left_before_a_crash
+    letters_behind_digits
     macro_without_parentheses
     member_that_begins_again
     moved_statement
     number_printed_as_another
     number_too_large
+    other_jump
     other_label
     other_separator
     other_table_entry

@@ -235,6 +235,13 @@ impl Analysis {
         new_found(patched.module.function(other), &before, &after)
     }
 
+    /// Whether all of the function of this name is understood. Where it is not, that nothing is found means nothing.
+    pub fn is_whole(&self, function: &str) -> bool {
+        let outcome = self.module.function_named(function);
+        let outcome = outcome.and_then(|id| self.outcome(id));
+        outcome.is_some_and(|outcome| outcome.is_whole)
+    }
+
     /// What a patched function that stands in the same unit under the name `clone` may do that `function` does not; `None` if one of them is
     /// not there.
     pub fn doubt_of_clone(&self, function: &str, clone: &str) -> Option<Compared> {

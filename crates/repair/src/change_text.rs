@@ -1,6 +1,6 @@
 //! What the text of a change tells about how likely it is meant.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use patchwright_csource::{BinaryOperator, ExprId, ExprKind, Function};
 use patchwright_space::Schema;
@@ -243,8 +243,9 @@ fn text_change(before: &[u8], after: &[u8]) -> usize {
     before.len() + after.len() - 2 * (start + end)
 }
 
-/// The comparisons of a function and their negations: texts without blanks.
-pub(crate) struct Comparisons(BTreeSet<Vec<u8>>);
+/// The comparisons of a function and their negations: texts without blanks. Each with its negation, and how often the function asks
+/// for one of the two.
+pub(crate) struct Comparisons(BTreeMap<Vec<u8>, (Vec<u8>, usize)>);
 
 impl Comparisons {
     pub(crate) fn of(source: &[u8], function: &Function) -> Self {
@@ -252,7 +253,7 @@ impl Comparisons {
             let span = function.expr(function.stripped(id)).place.editable()?;
             Some(without_blanks(&source[span.range()]))
         };
-        let mut found = BTreeSet::new();
+        let mut found = BTreeMap::new();
         for expr in &function.exprs {
             if let ExprKind::Binary {
                 operator,
@@ -262,7 +263,12 @@ impl Comparisons {
                 && let Some(operators) = with_negation(*operator)
                 && let (Some(left), Some(right)) = (text(*left), text(*right))
             {
-                found.extend(operators.map(|op| [&left[..], op.as_bytes(), &right[..]].concat()));
+                let [one, other] =
+                    operators.map(|op| [&left[..], op.as_bytes(), &right[..]].concat());
+                for (own, negation) in [(&one, &other), (&other, &one)] {
+                    let known = found.entry(own.clone()).or_insert((negation.clone(), 0));
+                    known.1 += 1;
+                }
             }
         }
         Comparisons(found)
@@ -274,14 +280,20 @@ impl Comparisons {
         let (before, after) = (without_blanks(before), without_blanks(after));
         let in_word =
             |byte: Option<&u8>| byte.is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_');
-        let has = |text: &[u8], wanted: &[u8]| {
-            text.windows(wanted.len()).enumerate().any(|(at, found)| {
+        let count = |text: &[u8], wanted: &[u8]| {
+            let windows = text.windows(wanted.len()).enumerate();
+            let here = windows.filter(|(at, found)| {
                 let before = at.checked_sub(1).and_then(|at| text.get(at));
-                found == wanted && !in_word(before) && !in_word(text.get(at + wanted.len()))
-            })
+                *found == wanted && !in_word(before) && !in_word(text.get(at + wanted.len()))
+            });
+            here.count()
         };
         let mut known = self.0.iter();
-        if known.any(|comparison| has(&after, comparison) && !has(&before, comparison)) {
+        // What is negated is no comparison from elsewhere.
+        if known.any(|(own, (negation, times))| {
+            let gone = count(&before, own) + count(&before, negation);
+            count(&after, own) > 0 && count(&before, own) == 0 && *times > gone
+        }) {
             return 0;
         }
         likeness(&before, &after).map_or(STRANGE, |others| others.min(STRANGE))
@@ -413,7 +425,41 @@ pub(crate) fn repeats(source: &[u8], edit: &Edit) -> bool {
     let after = [&source[from..start], &edit.text, &source[end..to]].concat();
     let repeats =
         |text: &[u8]| repeats_operand(text) || repeats_value(text) || begins_with_itself(text);
+    if is_indexed_by_itself(&after) && !is_indexed_by_itself(source) {
+        return true;
+    }
     repeats(&after) && !repeats(before)
+}
+
+/// Whether an element of an array is the index of one of the same array, as in `row[2][row[2][i]]`. Where elements are links that is meant, and
+/// the program mostly does so elsewhere, too.
+fn is_indexed_by_itself(text: &[u8]) -> bool {
+    let is_of_name = |byte: u8| byte.is_ascii_alphanumeric() || b"_.->[]".contains(&byte);
+    let mut open: Vec<&[u8]> = Vec::new();
+    for (at, &byte) in text.iter().enumerate() {
+        match byte {
+            b'[' => {
+                let start = text[..at].iter().rposition(|&byte| !is_of_name(byte));
+                let own = &text[start.map_or(0, |start| start + 1)..at];
+                // In `a[a[i` what stands before the last bracket begins with all that is still open.
+                let own = match open.last() {
+                    Some(outer) => {
+                        let inner = own.strip_prefix(*outer);
+                        inner.and_then(|own| own.strip_prefix(b"[")).unwrap_or(own)
+                    }
+                    None => own,
+                };
+                if !own.is_empty() && open.contains(&own) {
+                    return true;
+                }
+                open.push(own);
+            }
+            b']' => drop(open.pop()),
+            b';' | b'\n' => open.clear(),
+            _ => {}
+        }
+    }
+    false
 }
 
 /// Whether two names in a list have one name as their value.
@@ -573,7 +619,9 @@ mod tests {
 
     #[test]
     fn comparisons_are_known_with_their_negations_and_as_whole_words() {
-        let known = Comparisons([b"c=='*'".to_vec(), b"c!='*'".to_vec()].into());
+        let (one, other) = (b"c=='*'".to_vec(), b"c!='*'".to_vec());
+        let pairs = [(one.clone(), (other.clone(), 1)), (other, (one, 1))];
+        let known = Comparisons(pairs.into());
         assert_eq!(
             known.strangeness(b"st = BLOCK;", b"{ if (c != '*') st = BLOCK; }"),
             0
@@ -584,6 +632,11 @@ mod tests {
         );
         assert_eq!(known.strangeness(b"x", b"abc != '*'"), STRANGE);
         assert_eq!(known.strangeness(b"c == '*'", b"c == '*' && x"), STRANGE);
+        // The only one of the function, negated where it is.
+        assert_eq!(
+            known.strangeness(b"c == '*' && x", b"c != '*' && x"),
+            STRANGE
+        );
     }
 
     #[test]
@@ -631,6 +684,15 @@ mod tests {
         assert!(!repeats_operand(b"strcmp(a, b)"));
         assert!(!repeats_operand(b"f(0, 0)"));
         assert!(!repeats_operand(b"f(g(a), a)"));
+    }
+
+    #[test]
+    fn an_element_that_is_an_index_of_its_own_array_is_seen() {
+        assert!(is_indexed_by_itself(b"row[2][row[2][i]] = 1;"));
+        assert!(is_indexed_by_itself(b"p->next[1 + p->next[i]]"));
+        assert!(is_indexed_by_itself(b"a[a[i]]"));
+        assert!(!is_indexed_by_itself(b"a[b[i]] + a[i][j] + b[a[j]]"));
+        assert!(!is_indexed_by_itself(b"row[1][row[2][i]]; x[i]; x[j]"));
     }
 
     #[test]

@@ -3,19 +3,26 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::Path,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
-use patchwright_exec::{Project, runner::Environment};
+use patchwright_csource::Function;
+use patchwright_exec::Project;
 
 use crate::{
     RepairError, RepairOptions, Surroundings,
     outcome::Patch,
     prepare::Prepared,
+    together::cleared,
+    undefined::Cleared,
     verify::{CleanCopy, Rejection},
 };
 
 /// A changed file.
+#[derive(Clone, Copy)]
 pub(crate) struct Candidate<'c> {
     /// It, relative to the project's root.
     pub(crate) file: &'c Path,
@@ -25,6 +32,8 @@ pub(crate) struct Candidate<'c> {
     pub(crate) diff: &'c [u8],
     /// By index, the tests that execute what is changed, if that is known.
     pub(crate) visited_by: Option<&'c BTreeSet<usize>>,
+    /// The function of the untouched file in which it changes something, if that is known.
+    pub(crate) function: Option<&'c Function>,
 }
 
 /// What building and testing a changed file has told.
@@ -92,8 +101,9 @@ impl Beyond<'_> {
     };
 }
 
-/// Builds and tests candidates, each in a copy of its own whose name begins with `name`, all at the same time. What is known of a diff,
-/// from this run or an earlier one, is not found out again.
+/// Builds and tests candidates, each in a copy of its own whose name begins with `name`, several at the same time. What is known of a diff,
+/// from this run or an earlier one, is not found out again. What else is asked of those that pass is asked of all of them together where
+/// that is possible.
 pub(crate) fn check_all(
     name: &str,
     candidates: &[Candidate<'_>],
@@ -102,36 +112,128 @@ pub(crate) fn check_all(
     surroundings: &Surroundings<'_>,
     beyond: &Beyond<'_>,
 ) -> Vec<Result<Checked, RepairError>> {
-    let check = |number: usize, candidate: &Candidate<'_>| {
-        let name = format!("{name}-{number}");
-        let subject = Subject {
-            name: &name,
+    let subjects: Vec<Subject<'_, '_>> = candidates
+        .iter()
+        .enumerate()
+        .map(|(number, candidate)| Subject {
+            name: format!("{name}-{number}"),
             candidate,
             prepared,
             project,
             surroundings,
-        };
+        })
+        .collect();
+    let options = beyond.scrutinize;
+    let jobs = options.map_or(candidates.len(), |options| options.jobs);
+    let mut checked = at_once(jobs, &subjects, |number, subject| {
         subject.check(beyond, number)
+    });
+    if let Some(options) = options {
+        scrutinize(name, &subjects, &mut checked, options);
+    }
+    checked
+}
+
+/// Asks what else there is to ask of candidates that pass.
+fn scrutinize(
+    name: &str,
+    subjects: &[Subject<'_, '_>],
+    checked: &mut [Result<Checked, RepairError>],
+    options: &RepairOptions,
+) {
+    let passes = |checked: &Result<Checked, RepairError>| {
+        let checked = checked.as_ref().ok();
+        checked.is_some_and(|checked| checked.rejection.is_none())
+    };
+    let numbers: Vec<usize> = (0..subjects.len())
+        .filter(|&number| passes(&checked[number]))
+        .collect();
+    let Some(&first) = numbers.first() else {
+        return;
+    };
+    let Subject {
+        prepared,
+        project,
+        surroundings,
+        ..
+    } = subjects[first];
+    let candidates: Vec<&Candidate<'_>> = numbers
+        .iter()
+        .map(|&number| subjects[number].candidate)
+        .collect();
+    let cleared = match prepared.scrutiny(project, options, surroundings) {
+        Ok(Some(scrutiny)) if candidates.len() > 1 => {
+            let beside = |kind: &str, base: &Path| {
+                let name = format!("{name}-all-{kind}");
+                CleanCopy::of(base, &name, prepared, project, surroundings)
+            };
+            let cleared = cleared(scrutiny, &candidates, prepared, &beside, options.jobs);
+            cleared.unwrap_or_else(|error| {
+                // What is wrong shows where each of them is asked.
+                tracing::info!("patches are not looked at together: {error}");
+                Vec::new()
+            })
+        }
+        Ok(None) => return,
+        _ => Vec::new(),
+    };
+    let nothing = Cleared::default();
+    let objections = at_once(options.jobs, &numbers, |at, &number| {
+        let cleared = cleared.get(at).unwrap_or(&nothing);
+        subjects[number].objection(options, cleared)
+    });
+    for (&number, objection) in numbers.iter().zip(objections) {
+        let Ok(known) = &mut checked[number] else {
+            continue;
+        };
+        match objection {
+            Ok((objection, executions)) => {
+                known.undefined = objection;
+                known.executions += executions;
+            }
+            // It is a repair, whatever else there was to ask.
+            Err(error) if error.is_cancelled() => known.is_unscrutinized = true,
+            Err(error) => checked[number] = Err(error),
+        }
+    }
+}
+
+/// Does something with each of some things, `jobs` at the same time.
+pub(crate) fn at_once<T: Sync, R: Send>(
+    jobs: usize,
+    things: &[T],
+    work: impl Fn(usize, &T) -> R + Sync,
+) -> Vec<R> {
+    let next = AtomicUsize::new(0);
+    let done: Mutex<Vec<(usize, R)>> = Mutex::default();
+    let worker = || {
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some(thing) = things.get(number) else {
+                return;
+            };
+            let result = work(number, thing);
+            let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
+            done.push((number, result));
+        }
     };
     std::thread::scope(|scope| {
-        let handles: Vec<_> = candidates
-            .iter()
-            .enumerate()
-            .map(|(number, candidate)| scope.spawn(move || check(number, candidate)))
-            .collect();
-        handles
-            .into_iter()
-            .map(|handle| match handle.join() {
-                Ok(result) => result,
-                Err(panic) => std::panic::resume_unwind(panic),
-            })
-            .collect()
-    })
+        let threads = jobs.clamp(1, things.len().max(1));
+        let handles: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
+        for handle in handles {
+            if let Err(panic) = handle.join() {
+                std::panic::resume_unwind(panic);
+            }
+        }
+    });
+    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    done.sort_by_key(|(number, _)| *number);
+    done.into_iter().map(|(_, result)| result).collect()
 }
 
 /// One candidate.
 struct Subject<'s, 'a> {
-    name: &'s str,
+    name: String,
     candidate: &'s Candidate<'s>,
     prepared: &'a Prepared,
     project: &'a Project,
@@ -142,7 +244,7 @@ impl Subject<'_, '_> {
     fn check(&self, beyond: &Beyond<'_>, number: usize) -> Result<Checked, RepairError> {
         let (candidate, prepared) = (self.candidate, self.prepared);
         let journal = prepared.journal.as_ref();
-        let mut copy = None;
+        let mut executions = 0;
         let known = prepared.checks.of(candidate.diff).or_else(|| {
             let journal = journal?;
             journal.verification(candidate.diff).cloned()
@@ -150,41 +252,31 @@ impl Subject<'_, '_> {
         let rejection = match known {
             Some(known) => known,
             None => {
-                let copy = copy.insert(self.copy()?);
+                let mut copy = self.copy()?;
                 copy.hurries = beyond.hurries;
                 let found = copy.check(candidate.file, candidate.text, self.tests())?;
                 if let Some(journal) = journal {
                     journal.keep_verification(candidate.diff, &found)?;
                 }
+                executions = copy.executions;
+                copy.remove()?;
                 found
             }
         };
         prepared.checks.keep(candidate.diff, &rejection);
-        let mut checked = Checked {
+        if rejection.is_none() {
+            (beyond.passes)(number);
+        }
+        Ok(Checked {
             rejection,
             undefined: None,
             is_unscrutinized: false,
-            executions: 0,
-        };
-        if checked.rejection.is_none() {
-            (beyond.passes)(number);
-            if let Some(options) = beyond.scrutinize {
-                match self.objection(options, &mut copy) {
-                    // It is a repair, whatever else there was to ask.
-                    Err(error) if error.is_cancelled() => checked.is_unscrutinized = true,
-                    objection => checked.undefined = objection?,
-                }
-            }
-        }
-        if let Some(copy) = copy {
-            checked.executions = copy.executions;
-            copy.remove()?;
-        }
-        Ok(checked)
+            executions,
+        })
     }
 
     fn copy(&self) -> Result<CleanCopy<'_>, RepairError> {
-        CleanCopy::start(self.name, self.prepared, self.project, self.surroundings)
+        CleanCopy::start(&self.name, self.prepared, self.project, self.surroundings)
     }
 
     /// Those that fail without the change, then those that execute what it changes: they are likelier to fail with it.
@@ -200,12 +292,12 @@ impl Subject<'_, '_> {
         failing.chain(near).chain(others).collect()
     }
 
-    /// What speaks against the candidate otherwise. `copy` is where it is built, if it is.
-    fn objection<'c>(
-        &'c self,
+    /// What speaks against the candidate otherwise, and with how many executions that was found out.
+    fn objection(
+        &self,
         options: &RepairOptions,
-        copy: &mut Option<CleanCopy<'c>>,
-    ) -> Result<Option<String>, RepairError> {
+        cleared: &Cleared,
+    ) -> Result<(Option<String>, u64), RepairError> {
         let Subject {
             candidate,
             prepared,
@@ -214,21 +306,12 @@ impl Subject<'_, '_> {
             ..
         } = *self;
         let Some(scrutiny) = prepared.scrutiny(project, options, surroundings)? else {
-            return Ok(None);
-        };
-        if copy.is_none() {
-            // What is known was not built now.
-            let copy = copy.insert(self.copy()?);
-            copy.put(candidate)?;
-            copy.build(&Environment::default())?;
-        }
-        let Some(copy) = copy else {
-            unreachable!("there is one now");
+            return Ok((None, 0));
         };
         let beside = |kind: &str, base: &Path| {
             let name = format!("{}-{kind}", self.name);
             CleanCopy::of(base, &name, prepared, project, surroundings)
         };
-        scrutiny.objection(copy, candidate, &beside)
+        scrutiny.objection(prepared, candidate, &beside, cleared)
     }
 }

@@ -133,6 +133,7 @@ impl Search<'_> {
                     text: &tried.text,
                     diff: &tried.diff,
                     visited_by: None,
+                    function: None,
                 })
                 .collect();
             let results = check_all(

@@ -178,6 +178,7 @@ impl<'e, 'a> Early<'e, 'a> {
             text: &waiting.text,
             diff: &waiting.patch.diff,
             visited_by: waiting.visited_by.as_ref(),
+            function: None,
         };
         let results = check_all(
             "early",

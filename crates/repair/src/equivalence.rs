@@ -34,22 +34,19 @@ pub(crate) struct Compilations {
 }
 
 impl Compilations {
-    /// Makes the copy.
+    /// Makes the copy; `name` is that of its folder, which must be new.
     ///
     /// # Errors
     /// When it cannot be made.
     pub(crate) fn start<'a>(
+        name: &str,
         prepared: &Prepared,
         project: &'a Project,
         surroundings: &Surroundings<'a>,
     ) -> Result<Self, RepairError> {
         let base = &prepared.worker.sandbox;
         let folder = base.folder().to_path_buf();
-        let worker = Worker::start(
-            0,
-            "compare",
-            &worker_options(project, &folder, surroundings),
-        )?;
+        let worker = Worker::start(0, name, &worker_options(project, &folder, surroundings))?;
         let (from, to) = (base.run_root(), worker.sandbox.run_root());
         let commands = prepared.commands.iter();
         let commands: Vec<CompileCommand> =

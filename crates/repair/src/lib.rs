@@ -47,6 +47,7 @@ mod rounds;
 pub mod search;
 mod singly;
 mod test_sources;
+mod together;
 mod tree;
 mod turns;
 mod twins;

@@ -2,10 +2,12 @@
 
 use std::{
     borrow::Cow,
-    collections::{BTreeMap, BTreeSet},
+    collections::{BTreeMap, BTreeSet, HashMap},
     path::Path,
+    sync::{Mutex, PoisonError},
 };
 
+use patchwright_csource::Function;
 use patchwright_exec::Project;
 use patchwright_space::{HoleKind, Schema, delete_statement};
 use patchwright_text::{Edit, LineMap, apply_edits, unified_diff};
@@ -16,6 +18,7 @@ use crate::{
         Comparisons, is_early_step, is_evasion, is_no_op, is_offset, is_self_assignment,
         names_number, repeats, size_of_change, without_numbers,
     },
+    check::at_once,
     equivalence::{Code, Compilations, alone},
     found::{Found, FoundClass},
     instrument::{HoleEntry, Instrumented, SourceFile},
@@ -104,6 +107,13 @@ impl Proposal<'_> {
                 self.found.is_local.then_some(visited)
             }
         }
+    }
+
+    /// The function of the file as it was in whose body it changes something, if it is one.
+    pub(crate) fn function<'f>(&self, places: Places<'f>) -> Option<&'f Function> {
+        let entry = &places.holes[self.found.entry];
+        let is_local = self.found.is_local && self.found.header.is_none();
+        is_local.then(|| &places.files[entry.file].unit.functions[entry.hole.function])
     }
 
     /// It as a patch, as yet the first one of the first class.
@@ -366,14 +376,41 @@ struct Codes {
     proposed: Vec<Code>,
 }
 
+/// So many proposals are compiled ahead.
+const AHEAD: usize = 8;
+
+/// A text of a source, and the function whose code is wanted if it is one.
+#[derive(PartialEq, Eq, Hash)]
+struct Compiled {
+    file: usize,
+    wanted: Option<usize>,
+    text: Vec<u8>,
+}
+
+impl Compiled {
+    fn compile(
+        &self,
+        instrumented: &Instrumented,
+        compilations: &mut Compilations,
+    ) -> Result<Option<Code>, RepairError> {
+        let file = &instrumented.files[self.file];
+        let name = self
+            .wanted
+            .map(|function| &file.unit.functions[function].name);
+        compilations.code(&file.relative, &self.text, name.map(String::as_str))
+    }
+}
+
 /// The candidates to verify, best first.
 pub(crate) struct Selection<'f> {
     proposals: std::vec::IntoIter<Proposal<'f>>,
     instrumented: &'f Instrumented,
     /// Diffs that were proposed.
     seen: BTreeSet<Vec<u8>>,
-    /// Where texts are compiled.
-    compilations: Option<Compilations>,
+    /// Where texts are compiled, several at the same time.
+    compilations: Vec<Compilations>,
+    /// The code of what was compiled ahead.
+    ahead: HashMap<Compiled, Option<Code>>,
     /// What is known of the code of each function, by file and number.
     codes: BTreeMap<(usize, usize), Codes>,
     duplicates: usize,
@@ -398,15 +435,23 @@ impl<'f> Selection<'f> {
     ) -> Result<Self, RepairError> {
         let mut proposals = ranked(&found.classes, instrumented.places());
         proposals.retain(|proposal| proposal.member < MEMBERS_REPORTED);
-        let compilations = match proposals.is_empty() {
-            true => None,
-            false => Some(Compilations::start(prepared, project, surroundings)?),
+        let copies = match options.first || options.all {
+            true => 1,
+            false => options.jobs.max(1),
         };
+        let copies = copies.min(proposals.len());
+        let compilations = (0..copies)
+            .map(|number| {
+                let name = format!("compare-{number}");
+                Compilations::start(&name, prepared, project, surroundings)
+            })
+            .collect::<Result<_, RepairError>>()?;
         Ok(Selection {
             proposals: proposals.into_iter(),
             instrumented,
             seen: BTreeSet::new(),
             compilations,
+            ahead: HashMap::new(),
             codes: BTreeMap::new(),
             duplicates: 0,
             compiled: 0,
@@ -420,7 +465,11 @@ impl<'f> Selection<'f> {
     /// # Errors
     /// When texts cannot be compiled.
     pub(crate) fn next(&mut self) -> Result<Option<Proposed<'f>>, RepairError> {
-        while let Some(mut proposal) = self.proposals.next() {
+        loop {
+            self.compile_ahead()?;
+            let Some(mut proposal) = self.proposals.next() else {
+                return Ok(None);
+            };
             if self.all && self.represented.contains(&proposal.class) {
                 continue;
             }
@@ -466,7 +515,6 @@ impl<'f> Selection<'f> {
                 distinct,
             }));
         }
-        Ok(None)
     }
 
     /// Of the candidates that come later, cost at most one more and have the same code, that which leaves the least text: `n = a;` for
@@ -514,7 +562,7 @@ impl<'f> Selection<'f> {
     /// # Errors
     /// When the copy cannot be removed.
     pub(crate) fn finish(&mut self) -> Result<usize, RepairError> {
-        if let Some(compilations) = self.compilations.take() {
+        for compilations in std::mem::take(&mut self.compilations) {
             compilations.remove()?;
         }
         Ok(self.duplicates)
@@ -557,18 +605,70 @@ impl<'f> Selection<'f> {
         alone: &[Edit],
         edit: Option<&Edit>,
     ) -> Result<Option<Code>, RepairError> {
+        let Some(wanted) = self.text(entry, alone, edit) else {
+            return Ok(None);
+        };
+        if let Some(known) = self.ahead.get(&wanted) {
+            return Ok(known.clone());
+        }
+        match self.compilations.first_mut() {
+            Some(compilations) => wanted.compile(self.instrumented, compilations),
+            None => Ok(None),
+        }
+    }
+
+    /// What is compiled for the code of a function with an edit, or without one.
+    fn text(&self, entry: usize, alone: &[Edit], edit: Option<&Edit>) -> Option<Compiled> {
         let edits: Vec<Edit> = alone.iter().chain(edit).cloned().collect();
         let hole = &self.instrumented.holes[entry];
         let file = &self.instrumented.files[hole.file];
-        let (Some(compilations), Ok(text)) = (
-            &mut self.compilations,
-            apply_edits(&file.unit.source, &edits),
-        ) else {
-            return Ok(None);
-        };
-        let name = &file.unit.functions[hole.hole.function].name;
-        let wanted = (!alone.is_empty()).then_some(name.as_str());
-        compilations.code(&file.relative, &text, wanted)
+        let text = apply_edits(&file.unit.source, &edits).ok()?;
+        Some(Compiled {
+            file: hole.file,
+            wanted: (!alone.is_empty()).then_some(hole.hole.function),
+            text,
+        })
+    }
+
+    /// Compiles what the next proposals are told apart by, several at the same time.
+    fn compile_ahead(&mut self) -> Result<(), RepairError> {
+        if self.compilations.len() < 2 {
+            return Ok(());
+        }
+        let next = self.proposals.as_slice().iter();
+        let next = next.filter(|proposal| proposal.found.is_local).take(AHEAD);
+        let next: Vec<Proposal<'f>> = next.cloned().collect();
+        let mut wanted: Vec<Compiled> = Vec::new();
+        for (number, proposal) in next.iter().enumerate() {
+            let entry = proposal.found.entry;
+            let alone = self.codes(entry)?.alone.clone();
+            let text = self.text(entry, &alone, Some(&proposal.edit));
+            let is_known = |text: &Compiled| self.ahead.contains_key(text) || wanted.contains(text);
+            match text.filter(|text| !is_known(text)) {
+                Some(text) => wanted.push(text),
+                // What comes next is there.
+                None if number == 0 => return Ok(()),
+                None => {}
+            }
+        }
+        let instrumented = self.instrumented;
+        let free = Mutex::new(std::mem::take(&mut self.compilations));
+        let lock = || free.lock().unwrap_or_else(PoisonError::into_inner);
+        let jobs = lock().len();
+        let codes = at_once(jobs, &wanted, |_, wanted| {
+            let own = lock().pop();
+            let Some(mut own) = own else {
+                return Ok(None);
+            };
+            let code = wanted.compile(instrumented, &mut own);
+            lock().push(own);
+            code
+        });
+        self.compilations = free.into_inner().unwrap_or_else(PoisonError::into_inner);
+        for (wanted, code) in wanted.into_iter().zip(codes) {
+            self.ahead.insert(wanted, code?);
+        }
+        Ok(())
     }
 
     /// How many programs the first members of a candidate's class are, where a whole space is reported.

@@ -334,6 +334,7 @@ impl Searches<'_, '_> {
                     text,
                     diff: &[],
                     visited_by: None,
+                    function: None,
                 })
             };
             put(&mut copy, &text)?;
@@ -417,6 +418,7 @@ impl Searches<'_, '_> {
                 text,
                 diff: &patch.diff,
                 visited_by: None,
+                function: None,
             });
             let results = check_all(
                 "pairs",

@@ -43,15 +43,29 @@ const PERTURBED: [&str; 2] = ["90", "165"];
 /// The variable by which the GNU library fills fresh memory.
 const PERTURB: &str = "MALLOC_PERTURB_";
 
+/// What is part of the names of functions that give memory which nobody has written.
+const MEMORY_GIVERS: [&str; 3] = ["alloc", "getline", "getdelim"];
+
 /// The circumstances in which patches are tested.
 pub(crate) struct Scrutiny {
     trials: Vec<Trial>,
     untouched: Untouched,
 }
 
+/// What is known not to speak against a candidate.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Cleared {
+    /// What the compiler says of values that are read and were never written.
+    pub(crate) by_compiler: bool,
+    /// The analysis of definite values.
+    pub(crate) by_analysis: bool,
+    /// Tests in these circumstances.
+    pub(crate) in_trials: BTreeSet<Kind>,
+}
+
 /// Circumstances that do not matter to a correct program.
-struct Trial {
-    kind: Kind,
+pub(crate) struct Trial {
+    pub(crate) kind: Kind,
     /// A built copy of the untouched program, if it is built in another way.
     base: Option<PathBuf>,
     environment: Environment,
@@ -61,12 +75,14 @@ struct Trial {
     reported: BTreeSet<usize>,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+/// What is different.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Kind {
     /// Fresh memory holds other bytes.
     Perturbed,
     /// So do variables.
     Filled,
+    /// It is built with sanitizers.
     Sanitized,
 }
 
@@ -94,7 +110,7 @@ impl Kind {
     }
 
     /// The name of a folder.
-    fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Kind::Perturbed => "perturbed",
             Kind::Filled => "filled",
@@ -165,42 +181,67 @@ impl Scrutiny {
         })
     }
 
-    /// What speaks against a candidate that passes every test. `copy` has it built; `beside` makes a further copy, by a name and the tree to
-    /// copy. `None` if all is well.
+    /// What speaks against a candidate that passes every test, and with how many executions that was found out; `beside` makes a copy, by a
+    /// name and the tree to copy, and `cleared` is what is known already. `None` if all is well.
     ///
     /// # Errors
-    /// When the build or a test cannot be run.
+    /// When a build or a test cannot be run.
     pub(crate) fn objection<'a>(
         &self,
-        copy: &mut CleanCopy<'a>,
+        prepared: &Prepared,
         candidate: &Candidate<'_>,
         beside: &dyn Fn(&str, &Path) -> Result<CleanCopy<'a>, RepairError>,
-    ) -> Result<Option<String>, RepairError> {
-        if let Some(said) = copy.reads_of_nothing(candidate)? {
-            return Ok(Some(format!("the compiler says: {said}")));
-        }
-        if let Some(said) = copy.uses_what_is_unwritten(candidate, &self.untouched)? {
-            return Ok(Some(said));
-        }
-        for trial in &self.trials {
-            let objection = match &trial.base {
-                None => trial.objection(copy, candidate)?,
-                Some(base) => {
-                    let mut built = beside(trial.kind.name(), base)?;
-                    let objection = match trial.build(&mut built, candidate)? {
-                        true => trial.objection(&mut built, candidate)?,
-                        false => None,
-                    };
-                    copy.executions += built.executions;
-                    built.remove()?;
-                    objection
-                }
-            };
-            if objection.is_some() {
-                return Ok(objection);
+        cleared: &Cleared,
+    ) -> Result<(Option<String>, u64), RepairError> {
+        let mut executions = 0;
+        if !cleared.by_compiler || !cleared.by_analysis {
+            let mut copy = beside("read", prepared.worker.sandbox.folder())?;
+            copy.put(candidate)?;
+            let mut said = None;
+            if !cleared.by_compiler {
+                let warned = copy.reads_of_nothing(candidate)?;
+                said = warned.map(|said| format!("the compiler says: {said}"));
+            }
+            if said.is_none() && !cleared.by_analysis {
+                said = copy.uses_what_is_unwritten(candidate, &self.untouched)?;
+            }
+            copy.remove()?;
+            if said.is_some() {
+                return Ok((said, executions));
             }
         }
-        Ok(None)
+        let trials = self.trials.iter();
+        for trial in trials.filter(|trial| !cleared.in_trials.contains(&trial.kind)) {
+            let base = trial.base.as_deref();
+            let base = base.unwrap_or(prepared.worker.sandbox.folder());
+            let mut built = beside(trial.kind.name(), base)?;
+            let objection = match trial.build(&mut built, candidate)? {
+                true => trial.objection(&mut built, candidate)?,
+                false => None,
+            };
+            executions += built.executions;
+            built.remove()?;
+            if objection.is_some() {
+                return Ok((objection, executions));
+            }
+        }
+        Ok((None, executions))
+    }
+
+    /// The circumstances that one build has, each time: with those of variables those of memory, too.
+    pub(crate) fn builds(&self) -> Vec<Vec<&Trial>> {
+        let of = |kinds: &[Kind]| -> Vec<&Trial> {
+            let trials = self.trials.iter();
+            trials.filter(|trial| kinds.contains(&trial.kind)).collect()
+        };
+        let mut builds = vec![of(&[Kind::Sanitized]), of(&[Kind::Filled, Kind::Perturbed])];
+        builds.retain(|trials| !trials.is_empty());
+        builds
+    }
+
+    /// The untouched sources.
+    pub(crate) fn untouched(&self) -> &Untouched {
+        &self.untouched
     }
 }
 
@@ -220,7 +261,18 @@ impl Trial {
             reported: BTreeSet::new(),
         };
         let mut copy = match kind.flags() {
-            [] => CleanCopy::start(kind.name(), prepared, project, surroundings)?,
+            [] => {
+                let copy = CleanCopy::start(kind.name(), prepared, project, surroundings)?;
+                let mut gives = MEMORY_GIVERS.into_iter();
+                let has = gives.try_fold(false, |has, name| {
+                    Ok::<_, FileError>(has || any_program_names(copy.sandbox(), name)?)
+                })?;
+                if !has {
+                    copy.remove()?;
+                    return Ok(Err("no program asks for fresh memory".to_owned()));
+                }
+                copy
+            }
             _ => {
                 let mut copy = CleanCopy::fresh(kind.name(), prepared, project, surroundings)?;
                 let environment = trial.flagged(&copy)?;
@@ -260,14 +312,31 @@ impl Trial {
     }
 
     fn flagged(&self, copy: &CleanCopy<'_>) -> Result<Environment, FileError> {
-        let name = format!("flags-{}", self.kind.name());
+        self.linking(copy, None)
+    }
+
+    /// The environment for its build, in which an object (as programs see it) is linked to all programs.
+    pub(crate) fn linking(
+        &self,
+        copy: &CleanCopy<'_>,
+        object: Option<&Path>,
+    ) -> Result<Environment, FileError> {
+        let name = match object {
+            None => format!("flags-{}", self.kind.name()),
+            Some(_) => format!("flags-{}-all", self.kind.name()),
+        };
         let (folder, seen) = copy.run_folders();
         flagged_environment(
             &folder.join(&name),
             &seen.join(&name),
             self.kind.flags(),
-            None,
+            object,
         )
+    }
+
+    /// A built copy of the untouched program, if it is built in another way.
+    pub(crate) fn base(&self) -> Option<&Path> {
+        self.base.as_deref()
     }
 
     /// Builds a candidate; whether that is possible.
@@ -277,14 +346,27 @@ impl Trial {
         candidate: &Candidate<'_>,
     ) -> Result<bool, RepairError> {
         copy.put(candidate)?;
-        let environment = self.flagged(copy)?;
+        let environment = match self.base {
+            None => Environment::default(),
+            Some(_) => self.flagged(copy)?,
+        };
         Ok(copy.build(&environment)?.is_none())
+    }
+
+    /// Whether one of the failing tests passes.
+    pub(crate) fn passes_any(&self, copy: &mut CleanCopy<'_>) -> Result<bool, RepairError> {
+        for test in evenly(copy.failing()) {
+            if copy.run(test, &self.environment)?.is_pass() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// What speaks against a candidate that is built. With sanitizers: the first test with a report, or that passed with them and does
     /// no more; of a candidate that mends what they say of the untouched program in one test, the first test in which it does not.
     /// Otherwise the first test that fails.
-    fn objection(
+    pub(crate) fn objection(
         &self,
         copy: &mut CleanCopy<'_>,
         candidate: &Candidate<'_>,

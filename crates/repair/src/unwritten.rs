@@ -31,6 +31,52 @@ impl Untouched {
         prepared: &Prepared,
         candidate: &Candidate<'_>,
     ) -> Result<Option<String>, RepairError> {
+        let found = self.compared(worker, prepared, (candidate.file, candidate.text), new_in)?;
+        Ok(found.into_iter().flatten().next())
+    }
+
+    /// Which of these functions use nothing without a value in a text that they do not use in the untouched file, and are understood.
+    ///
+    /// # Errors
+    /// When clang cannot be run, or files cannot be written.
+    pub(crate) fn harmless<'f>(
+        &self,
+        worker: &mut Worker,
+        prepared: &Prepared,
+        changed: (&Path, &[u8]),
+        functions: &[&'f str],
+    ) -> Result<Vec<&'f str>, RepairError> {
+        let harmless = |untouched: &_, patched: &_, commands: &[CompileCommand]| {
+            let path = commands.first()?.file.to_string_lossy();
+            let (untouched, patched) =
+                (Analysis::of(untouched, &path), Analysis::of(patched, &path));
+            let is_harmless = |function: &&&'f str| {
+                let is_read = patched.is_whole(function) || !untouched.is_whole(function);
+                is_read && untouched.new_use(&patched, function).is_none()
+            };
+            let harmless = functions.iter().filter(is_harmless);
+            Some(harmless.copied().collect::<Vec<&str>>())
+        };
+        let found = self.compared(worker, prepared, changed, harmless)?;
+        let is_in_all = |function: &&&str| {
+            let mut found = found.iter();
+            found.all(|own| own.as_ref().is_some_and(|own| own.contains(function)))
+        };
+        Ok(match found.is_empty() {
+            true => Vec::new(),
+            false => functions.iter().filter(is_in_all).copied().collect(),
+        })
+    }
+
+    /// What a comparison of the untouched trees of a file with those that it has with another text finds, each time; `worker` has it in
+    /// its copy. Nothing where it is not understood.
+    fn compared<T>(
+        &self,
+        worker: &mut Worker,
+        prepared: &Prepared,
+        (file, text): (&Path, &[u8]),
+        compare: impl Fn(&TranslationUnit, &TranslationUnit, &[CompileCommand]) -> Option<T>,
+    ) -> Result<Vec<Option<T>>, RepairError> {
         let (from, to) = (
             prepared.worker.sandbox.run_root(),
             worker.sandbox.run_root(),
@@ -39,20 +85,17 @@ impl Untouched {
         let commands: Vec<CompileCommand> =
             commands.map(|command| command.rebase(from, to)).collect();
         let mut sources = all_sources(&commands, &worker.sandbox);
-        let Some(commands) = sources.remove(candidate.file) else {
-            return Ok(None);
+        let Some(commands) = sources.remove(file) else {
+            return Ok(Vec::new());
         };
-        let patched = read(worker, &commands, candidate.text)?;
-        let untouched = self.untouched(worker, prepared, candidate.file, &commands)?;
+        let patched = read(worker, &commands, text)?;
+        let untouched = self.untouched(worker, prepared, file, &commands)?;
         if patched.len() != untouched.len() {
-            return Ok(None);
+            return Ok(Vec::new());
         }
-        for (patched, untouched) in patched.iter().zip(untouched.iter()) {
-            if let Some(said) = new_in(untouched, patched, &commands) {
-                return Ok(Some(said));
-            }
-        }
-        Ok(None)
+        let pairs = patched.iter().zip(untouched.iter());
+        let compared = pairs.map(|(patched, untouched)| compare(untouched, patched, &commands));
+        Ok(compared.collect())
     }
 
     fn untouched(

@@ -4,7 +4,9 @@ use std::{collections::BTreeSet, ffi::OsStr, path::PathBuf};
 
 use patchwright_exec::{
     BuildError, CompileCommand, Limits, Project, Sandbox, Verdict, Worker, files, includers_of,
-    put_source, run_build, run_test, runner::Environment, touch_sources_of,
+    put_source, run_build, run_test,
+    runner::{Environment, Request},
+    touch_sources_of,
 };
 use serde::{Deserialize, Serialize};
 
@@ -117,8 +119,11 @@ impl<'v> Verifying<'v, '_> {
                 done: self.verified.patches.len(),
                 total: wanted.min(self.found.stats.plausible as usize),
             });
-            let room = self.options.jobs.max(1);
-            let room = room.min(wanted - self.verified.patches.len());
+            // Together they are asked more quickly what else there is to ask.
+            let room = match self.options.all {
+                true => self.options.jobs.max(1),
+                false => wanted - self.verified.patches.len(),
+            };
             let mut batch: Vec<Proposed<'_>> = Vec::new();
             while batch.len() < room {
                 let proposed = match selection.next() {
@@ -163,6 +168,7 @@ impl<'v> Verifying<'v, '_> {
                 text: &proposed.text,
                 diff: &proposed.diff,
                 visited_by: proposed.proposal.visited_by(places),
+                function: proposed.proposal.function(places),
             })
             .collect();
         let patches: Vec<Patch> = batch
@@ -403,6 +409,28 @@ impl<'a> CleanCopy<'a> {
         untouched.objection(&mut self.worker, self.prepared, candidate)
     }
 
+    /// Which of these functions use nothing without a value in a text of a file that they do not use in the untouched one.
+    ///
+    /// # Errors
+    /// When clang cannot be run, or files cannot be written.
+    pub(crate) fn harmless<'f>(
+        &mut self,
+        untouched: &Untouched,
+        prepared: &Prepared,
+        changed: (&std::path::Path, &[u8]),
+        functions: &[&'f str],
+    ) -> Result<Vec<&'f str>, RepairError> {
+        untouched.harmless(&mut self.worker, prepared, changed, functions)
+    }
+
+    /// Runs a program of ours in the copy; whether it succeeds.
+    ///
+    /// # Errors
+    /// When it cannot be run.
+    pub(crate) fn run_program(&mut self, request: &Request) -> Result<bool, RepairError> {
+        Ok(self.worker.runner.run(request)?.ending.is_success())
+    }
+
     /// The copy's tree.
     pub(crate) fn sandbox(&self) -> &Sandbox {
         &self.worker.sandbox
@@ -437,6 +465,7 @@ impl<'a> CleanCopy<'a> {
             text,
             diff: &[],
             visited_by: None,
+            function: None,
         })?;
         if let Some(error) = self.build(&Environment::default())? {
             return Ok(Some(Rejection::Build(format!(

@@ -14,15 +14,15 @@ use patchwright_text::{Edit, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
-    calls, counterparts,
+    both_sides, calls, counterparts,
     distant::Shown,
     else_assigned, else_joined, else_moved, else_reordered,
     endings::last_statements,
     exchanged_names, exits, first_values, function_values,
     holes::{Hole, HoleKind},
-    initialization, jumps, labels, links, loops, moves, negative_remainders, newlines, next_keys,
-    null_pointers, operators, others, own_calls, predicates, remainders, renames, repetitions,
-    resets, results, second_calls, sizes,
+    initialization, jumps, labels, letter_digits, limits, links, loops, moves, negative_remainders,
+    newlines, next_keys, null_pointers, operators, other_jumps, others, own_calls, predicates,
+    remainders, renames, repetitions, resets, results, second_calls, sizes,
     slots::{AtomBuilder, Atoms},
     space::{Schema, Schemas},
     strings, subscripts, targets,
@@ -181,6 +181,7 @@ pub fn choices(
     }
     if schemas.function {
         wraps::find(&mut finder, callees);
+        both_sides::find(&mut finder, callees);
         own_calls::find(&mut finder, callees);
         function_values::find(&mut finder, callees);
         second_calls::find(&mut finder, callees);
@@ -200,6 +201,7 @@ pub fn choices(
     if schemas.assignment {
         remainders::find(&mut finder);
         targets::find(&mut finder);
+        limits::find(&mut finder);
     }
     if schemas.expression {
         widenings::find(&mut finder);
@@ -208,6 +210,7 @@ pub fn choices(
         labels::find(&mut finder);
         others::find(&mut finder);
         null_pointers::find(&mut finder);
+        letter_digits::find(&mut finder);
     }
     negative_remainders::find(&mut finder, schemas.assignment, schemas.expression);
     if schemas.guard {
@@ -237,6 +240,7 @@ pub fn choices(
     }
     if schemas.entries {
         jumps::find(&mut finder);
+        other_jumps::find(&mut finder);
         results::find(&mut finder, callees);
     }
     if let Some(conditions) = schemas.exits {

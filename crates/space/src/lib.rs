@@ -21,6 +21,7 @@
 
 pub mod agreement;
 pub mod assign;
+mod both_sides;
 mod builder;
 mod calls;
 pub mod choices;
@@ -50,6 +51,8 @@ mod jumps;
 mod labels;
 mod lanes;
 pub mod leaves;
+mod letter_digits;
+mod limits;
 mod links;
 mod loops;
 pub mod model;
@@ -60,6 +63,7 @@ mod newlines;
 mod next_keys;
 mod null_pointers;
 mod operators;
+mod other_jumps;
 mod others;
 mod own_calls;
 pub mod partition;

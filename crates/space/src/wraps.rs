@@ -21,7 +21,7 @@ use crate::{
 const WRAPPED_COST: u32 = 2;
 
 /// What makes letters large and small.
-const OF_CHARACTERS: [&str; 2] = ["tolower", "toupper"];
+pub(crate) const OF_CHARACTERS: [&str; 2] = ["tolower", "toupper"];
 
 /// What drops the sign of a number of a type.
 const OF_SIGNS: [(CType, &str); 5] = [
@@ -102,7 +102,7 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>, callees: &Callees<'_>) {
 }
 
 /// The functions that are tried round an expression.
-fn names(
+pub(crate) fn names(
     finder: &Finder<'_, '_, '_>,
     id: ExprId,
     ctype: CType,
@@ -132,7 +132,7 @@ fn names(
 }
 
 /// The call. Functions of characters want them without a sign, which a file that knows it says in a cast.
-fn call(
+pub(crate) fn call(
     finder: &Finder<'_, '_, '_>,
     name: &str,
     ty: patchwright_csource::types::TypeId,
@@ -172,7 +172,7 @@ fn unwrapped(finder: &Finder<'_, '_, '_>, id: ExprId) -> Option<String> {
 }
 
 /// The argument, if an expression is a call of one of the functions.
-fn wrapped(finder: &Finder<'_, '_, '_>, id: ExprId) -> Option<ExprId> {
+pub(crate) fn wrapped(finder: &Finder<'_, '_, '_>, id: ExprId) -> Option<ExprId> {
     let ExprKind::Call {
         callee, arguments, ..
     } = &finder.function.expr(id).kind
@@ -191,7 +191,7 @@ fn wrapped(finder: &Finder<'_, '_, '_>, id: ExprId) -> Option<ExprId> {
 }
 
 /// Variables that hold characters: what was read by a function that gives one.
-fn characters(finder: &Finder<'_, '_, '_>) -> FxHashSet<VarId> {
+pub(crate) fn characters(finder: &Finder<'_, '_, '_>) -> FxHashSet<VarId> {
     let function = finder.function;
     let is_read = |id: ExprId| {
         let ExprKind::Call { callee, .. } = function.expr(function.stripped(id)).kind else {
