@@ -80,6 +80,11 @@ const UNDEFINED_FLOW: [&str; 5] = [
 ];
 
 impl Clang {
+    /// Its path, or its name in `PATH`.
+    pub fn program(&self) -> &Path {
+        &self.program
+    }
+
     /// Finds a clang: the one that the variable `PATCHWRIGHT_CLANG` names, or the newest of
     /// `clang-22` … `clang-16`, or `clang`.
     ///

@@ -90,6 +90,8 @@ pub(crate) struct Outcome {
     pub pointers: Vec<Pointer>,
     /// Everything in it is understood.
     pub is_whole: bool,
+    /// It calls a function with fewer arguments than that takes.
+    pub lacks_arguments: bool,
 }
 
 /// What functions are known to do.

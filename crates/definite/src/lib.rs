@@ -79,6 +79,9 @@ pub struct Compared {
     pub indexes_otherwise: bool,
     /// All of both functions is understood. Where it is not, that there is no doubt means nothing.
     pub is_whole: bool,
+    /// The patched function calls one with fewer arguments than that takes. What the others are, no execution tells: a memory sanitizer
+    /// looks at memory.
+    pub lacks_arguments: bool,
 }
 
 /// What parameters of a function are, as far as it matters here.
@@ -242,6 +245,13 @@ impl Analysis {
         outcome.is_some_and(|outcome| outcome.is_whole)
     }
 
+    /// Whether some function calls one with fewer arguments than that takes (see [`Compared::lacks_arguments`]).
+    pub fn lacks_arguments(&self) -> bool {
+        let functions = 0..self.module.functions.len() as u32;
+        let mut outcomes = functions.filter_map(|index| self.outcome(FunctionId(index)));
+        outcomes.any(|outcome| outcome.lacks_arguments)
+    }
+
     /// What a patched function that stands in the same unit under the name `clone` may do that `function` does not; `None` if one of them is
     /// not there.
     pub fn doubt_of_clone(&self, function: &str, clone: &str) -> Option<Compared> {
@@ -260,6 +270,7 @@ impl Analysis {
             doubt: self.compare(id, &before, self, other, &after),
             indexes_otherwise: self.indices(id, &before) != self.indices(other, &after),
             is_whole: before.is_whole && after.is_whole,
+            lacks_arguments: after.lacks_arguments,
         };
         if compared.doubt.is_none() {
             compared.doubt = self.unseen(id, &before, self, other, &after);

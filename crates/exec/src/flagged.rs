@@ -9,29 +9,51 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use crate::files::{self, FileError};
-use crate::intercept::{compilers_in_path, shell_quote};
+use crate::intercept::{compilers_in_path, is_compiler_of_cpp, shell_quote};
 use crate::runner::Environment;
 use crate::sandbox::{Sandbox, touch_all};
 
-/// Makes scripts that add `flags` to every call of a C compiler, and `object` (a path as programs see it) where it links. They are written
-/// to `folder`, which programs see at `seen`; the result is the environment in which a build uses them.
+/// What is other about a build.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Flagged<'f> {
+    /// Flags that are added to every call of a C compiler.
+    pub flags: &'f [&'f str],
+    /// An object (as programs see it) that is linked to every program.
+    pub object: Option<&'f Path>,
+    /// What compiles C in place of each C compiler: its path, or its name in `PATH`. Those of C++ are called as they are then.
+    pub compiler: Option<&'f Path>,
+}
+
+/// Makes scripts that call C compilers as it is said. They are written to `folder`, which programs see at `seen`; the result is the
+/// environment in which a build uses them.
 ///
 /// # Errors
 /// When a script cannot be written.
 pub fn flagged_environment(
     folder: &Path,
     seen: &Path,
-    flags: &[&str],
-    object: Option<&Path>,
+    flagged: Flagged<'_>,
 ) -> Result<Environment, FileError> {
     if !folder.exists() {
         files::create_private_folder(folder)?;
     }
     let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into());
     let cc = std::env::var_os("CC");
-    for (name, compiler) in compilers_in_path(&path, cc.as_deref()) {
+    let compilers = compilers_in_path(&path, cc.as_deref());
+    let instead = flagged.compiler.map(|named| {
+        // The scripts stand before it in the path.
+        compilers.get(named.as_os_str()).map_or(named, |path| path)
+    });
+    for (name, compiler) in &compilers {
         let script = folder.join(name);
-        files::write_atomic(&script, &script_text(&compiler, flags, object))?;
+        let text = match instead {
+            Some(_) if is_compiler_of_cpp(name.as_bytes()) => {
+                script_text(compiler, Flagged::default())
+            }
+            Some(instead) => script_text(instead, flagged),
+            None => script_text(compiler, flagged),
+        };
+        files::write_atomic(&script, &text)?;
         files::make_executable(&script)?;
     }
     let mut environment = Environment::default();
@@ -44,16 +66,16 @@ pub fn flagged_environment(
     Ok(environment)
 }
 
-fn script_text(compiler: &Path, flags: &[&str], object: Option<&Path>) -> Vec<u8> {
+fn script_text(compiler: &Path, flagged: Flagged<'_>) -> Vec<u8> {
     let mut call = b"exec ".to_vec();
     call.extend(shell_quote(compiler.as_os_str()));
     call.extend_from_slice(b" \"$@\"");
-    for flag in flags {
+    for flag in flagged.flags {
         call.push(b' ');
         call.extend(shell_quote(OsStr::new(flag)));
     }
     let mut script = b"#!/bin/sh\n".to_vec();
-    if let Some(object) = object {
+    if let Some(object) = flagged.object {
         // What says that nothing is linked. A language that was named before (-x) is not the object's.
         script.extend_from_slice(
             b"for word; do\n  case $word in\n  -c|-S|-E|-M|-MM|-fsyntax-only|-v|-V|--version|-qversion|-dump*|-print*|--print*)\n    ",

@@ -185,8 +185,12 @@ pub(crate) fn compilers_in_path(path: &OsStr, cc: Option<&OsStr>) -> BTreeMap<Os
 /// Whether this is the name of a compiler of C or C++, perhaps with a target before and a version after it. Those of C++ tell which
 /// headers do not belong to C alone.
 pub(crate) fn is_compiler(name: &[u8]) -> bool {
-    is_named(name, &["cc", "gcc", "clang", "c89", "c99", "tcc", "icx"])
-        || is_named(name, &["c++", "g++", "clang++", "icpx"])
+    is_named(name, &["cc", "gcc", "clang", "c89", "c99", "tcc", "icx"]) || is_compiler_of_cpp(name)
+}
+
+/// Whether this is the name of a compiler of C++.
+pub(crate) fn is_compiler_of_cpp(name: &[u8]) -> bool {
+    is_named(name, &["c++", "g++", "clang++", "icpx"])
 }
 
 fn is_named(name: &[u8], compilers: &[&str]) -> bool {

@@ -57,7 +57,7 @@ pub use build::{BuildError, BuildLog, run_build};
 pub use changes::{Changes, Left};
 pub use compile_commands::{CompileCommand, DatabaseError, read_compile_database};
 pub use files::{FileError, Log};
-pub use flagged::{any_program_names, flagged_environment, touch_sources_of};
+pub use flagged::{Flagged, any_program_names, flagged_environment, touch_sources_of};
 pub use included::{
     all_sources, included_files, included_sources, includers, includers_of, put_source,
 };

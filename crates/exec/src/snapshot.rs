@@ -134,8 +134,8 @@ impl Snapshot {
     }
 
     /// Puts files of `sandbox`, of which this is a snapshot, back that are not as they were, and the folders that they lie in; `files`
-    /// are relative to its root, and `pristine` as for [`Snapshot::restore`]. The result are those that were not. No process may be at
-    /// work in the copy.
+    /// are relative to its root, and `pristine` as for [`Snapshot::restore`]. The result are those with other contents or another mode: a
+    /// file that was only touched is put back, too, and is none of them. No process may be at work in the copy.
     ///
     /// # Errors
     /// What cannot be read, removed or copied.
@@ -152,9 +152,7 @@ impl Snapshot {
             restored: Restored::default(),
         };
         for file in files {
-            let before = restorer.restored.copied;
-            restorer.file(file, &mut self.root)?;
-            if restorer.restored.copied > before {
+            if restorer.file(file, &mut self.root)? {
                 found.push(file.clone());
             }
         }
@@ -263,30 +261,36 @@ impl Restorer<'_> {
         }
     }
 
-    /// Restores a file that was there, or what is the first on the way to it that is not.
-    fn file(&mut self, relative: &Path, root: &mut Node) -> Result<(), FileError> {
+    /// Restores a file that was there, or what is the first on the way to it that is not. Whether its contents or its mode were others.
+    fn file(&mut self, relative: &Path, root: &mut Node) -> Result<bool, FileError> {
         let mut node = root;
         let mut way = PathBuf::new();
         for name in relative {
             way.push(name);
             let Some(child) = node.children.get_mut(name) else {
-                return Ok(());
+                return Ok(false);
             };
             let path = self.path(&way);
             let now = fs::symlink_metadata(&path).ok();
             let now = now.map(|now| Stamp::of(&now));
             if !now.is_some_and(|now| child.stamp.is_still(&now)) {
+                let is_touched = now.is_some_and(|now| {
+                    let contents = files::read(&path).ok();
+                    now.mode == child.stamp.mode
+                        && contents.is_some()
+                        && contents == files::read(&self.pristine.join(&way)).ok()
+                });
                 if let Some(now) = &now {
                     self.remove(&path, now)?;
                 }
                 self.sandbox.copy_entry(self.pristine, &way)?;
                 self.restored.copied += 1;
                 *child = Node::take(&path)?;
-                return Ok(());
+                return Ok(!is_touched);
             }
             node = child;
         }
-        Ok(())
+        Ok(false)
     }
 
     /// Restores a folder that exists and was one.
@@ -451,6 +455,27 @@ mod tests {
         let mut snapshot = Snapshot::take(&sandbox).unwrap();
         fs::remove_dir_all(copy.join("src")).unwrap();
         snapshot.restore(&sandbox, &project).unwrap();
+        assert_eq!(state(&copy), before);
+    }
+
+    #[test]
+    fn a_file_that_was_only_touched_is_put_back_and_is_none_of_those_that_were_changed() {
+        let base = tempfile::tempdir().unwrap();
+        let root = fs::canonicalize(base.path()).unwrap();
+        let (project, copy) = (root.join("project"), root.join("copy"));
+        fs::create_dir_all(project.join("tests")).unwrap();
+        for name in ["touched.c", "written.c", "left.c"] {
+            fs::write(project.join("tests").join(name), name).unwrap();
+        }
+        let sandbox = Sandbox::create(&project, &copy, &project, &CopyOptions::default()).unwrap();
+        let before = state(&copy);
+        let mut snapshot = Snapshot::take(&sandbox).unwrap();
+        files::touch(&copy.join("tests/touched.c")).unwrap();
+        fs::write(copy.join("tests/written.c"), "another").unwrap();
+        let named = ["touched.c", "written.c", "left.c", "none.c"];
+        let named = named.map(|name| Path::new("tests").join(name));
+        let found = snapshot.put_back(&sandbox, &project, &named).unwrap();
+        assert_eq!(found, [Path::new("tests/written.c")]);
         assert_eq!(state(&copy), before);
     }
 

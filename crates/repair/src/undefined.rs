@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use patchwright_exec::{
-    FailReason, FileError, Project, Verdict, any_program_names, flagged_environment,
+    FailReason, FileError, Flagged, Project, Verdict, any_program_names, flagged_environment,
     runner::Environment,
 };
 
@@ -329,8 +329,11 @@ impl Trial {
         flagged_environment(
             &folder.join(&name),
             &seen.join(&name),
-            self.kind.flags(),
-            object,
+            Flagged {
+                flags: self.kind.flags(),
+                object,
+                ..Flagged::default()
+            },
         )
     }
 

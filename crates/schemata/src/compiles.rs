@@ -276,10 +276,7 @@ impl Planner<'_, '_> {
                         clones: &[],
                     }
                     .of_file(text.to_vec(), untouched.entry((file, way)).or_default())?;
-                    planned.suspicion.add(&said.unwrap_or(Suspicion {
-                        doubt: None,
-                        is_unknown: true,
-                    }));
+                    planned.suspicion.add(&said.unwrap_or(Suspicion::NOT_READ));
                 }
             }
         }

@@ -1,11 +1,13 @@
 //! From patches to verdicts.
 
+mod cleared;
 mod culprits;
 mod kept;
 mod reach;
+mod told;
 mod undeclared;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, mpsc};
 
@@ -17,9 +19,8 @@ use patchwright_exec::{
 };
 use patchwright_patches::Patch;
 use patchwright_probe_image::{PROBE, PatchChannel};
-use patchwright_text::Digest;
 
-use crate::batch::{self, Batch, Batched, Batcher};
+use crate::batch::{Batch, Batched, Batcher};
 use crate::helpers::Helpers;
 use crate::leftovers::Leftovers;
 use crate::missing;
@@ -30,9 +31,11 @@ use crate::rounds::{OpenReason, RoundResult, RoundWorker, Rounds, lock, unobserv
 use crate::stack;
 use crate::state::{Maker, State, own_name};
 use crate::varying;
-use crate::{Apart, Behaviour, EngineError, Event, Fate, Options, Stats, Unwoven};
+use crate::{Apart, EngineError, Event, Fate, Options, Stats, Unwoven};
 
 pub use undeclared::UndeclaredCall;
+
+use told::{Held, Outcomes, Told};
 
 /// How often a batch that does not build is halved, looking for the culprit.
 const MOST_HALVINGS: usize = 4;
@@ -74,6 +77,10 @@ pub struct Engine<'a> {
     fates: Vec<Fate>,
     stats: Stats,
     outcomes: Outcomes,
+    /// What is not told yet of members of the plan, and that no test was left out of.
+    held: BTreeMap<usize, Vec<Held>>,
+    /// Members of the plan that C may not define, and of which it is known that they use nothing without a value in any test.
+    cleared: BTreeSet<usize>,
     probe: PathBuf,
     unobserved: PathBuf,
 }
@@ -143,6 +150,8 @@ impl<'a> Engine<'a> {
                 .collect(),
             stats,
             outcomes: Outcomes::default(),
+            held: BTreeMap::new(),
+            cleared: BTreeSet::new(),
             probe,
             unobserved,
         };
@@ -178,11 +187,13 @@ impl<'a> Engine<'a> {
     /// Whether others do not stand for a woven patch: it may take more of the stack than the untouched program, of which there is more in a
     /// woven program, do something else each time, or it is not known whether a build of its own does what the woven program does.
     pub fn stands_alone(&self, patch: usize) -> bool {
-        let planned = self.planned(patch);
+        let member = self.member(patch);
         let sources = &self.plan.sources;
-        planned.is_some_and(|planned| {
+        member.is_some_and(|member| {
+            let planned = &self.plan.patches[member];
+            let is_doubtful = planned.suspicion.doubt.is_some() && !self.cleared.contains(&member);
             planned.suspicion.is_unknown
-                || planned.suspicion.doubt.is_some()
+                || is_doubtful
                 || stack::may_take_more(planned, sources)
                 || varying::may_vary(planned, sources)
         })
@@ -195,11 +206,16 @@ impl<'a> Engine<'a> {
         self.plan.patches.iter().filter_map(doubt).collect()
     }
 
-    /// What is planned for a patch; they are in their order.
+    /// What is planned for a patch.
     fn planned(&self, patch: usize) -> Option<&PlannedPatch> {
+        Some(&self.plan.patches[self.member(patch)?])
+    }
+
+    /// The number of a patch in the plan, in which patches are in their order.
+    fn member(&self, patch: usize) -> Option<usize> {
         let patches = &self.plan.patches;
         let at = patches.binary_search_by_key(&patch, |planned| planned.patch);
-        Some(&patches[at.ok()?])
+        at.ok()
     }
 
     /// What has been done so far.
@@ -287,7 +303,7 @@ impl<'a> Engine<'a> {
                 batches.push_front(left);
             }
         }
-        Ok(())
+        self.clear_doubts(base, &mut tried, sink)
     }
 
     fn set_apart(&mut self, member: usize, reason: Apart, sink: &mut dyn FnMut(Event)) {
@@ -435,13 +451,19 @@ impl<'a> Engine<'a> {
             open: vec![false; batch.members.len()],
             untold: BTreeMap::new(),
             outcomes: std::mem::take(&mut self.outcomes),
+            doubtful: BTreeSet::new(),
+            held: BTreeMap::new(),
         };
+        let (undefined, doubtful) = self.doubtful(&batch.members);
+        told.doubtful.clone_from(&doubtful);
         for (patch, member) in (0..).zip(&batch.members) {
             if let Some(untold) = pending.untold.get(member) {
                 told.untold.insert(patch, *untold);
             }
+            if let Some(held) = self.held.remove(member) {
+                told.held.insert(patch, held);
+            }
         }
-        let undefined = batch::undefined(&self.plan, &batch.members);
         for patch in executed {
             told.open[patch as usize] = true;
         }
@@ -477,6 +499,7 @@ impl<'a> Engine<'a> {
                 dedup: self.options.dedup,
                 virtualize: self.options.virtualize,
                 undefined: &undefined,
+                doubtful: &doubtful,
             };
             let mut differ = false;
             let mut tell = |result: RoundResult| {
@@ -550,6 +573,8 @@ impl<'a> Engine<'a> {
                     reason,
                 });
             }
+            told.held
+                .retain(|patch, _| !culprits.contains(&member(patch)));
             let others = members.iter().filter(|member| !culprits.contains(member));
             let untold = std::mem::take(&mut told.untold).into_iter();
             left = Some(Pending {
@@ -568,6 +593,7 @@ impl<'a> Engine<'a> {
         for (patch, (test, reason)) in untold {
             let is_over = told.failed[patch as usize] || told.open[patch as usize];
             if outcome.is_ok() && !is_over {
+                told.held.remove(&patch);
                 let patch = self.plan.patches[batch.members[patch as usize]].patch;
                 sink(Event::Open {
                     patch,
@@ -575,6 +601,9 @@ impl<'a> Engine<'a> {
                     reason,
                 });
             }
+        }
+        for (patch, held) in told.held {
+            self.held.insert(batch.members[patch as usize], held);
         }
         self.outcomes = told.outcomes;
         self.stats = stats
@@ -585,68 +614,6 @@ impl<'a> Engine<'a> {
         }
         state.remove()?;
         outcome.map(|()| left)
-    }
-
-    /// Tells what became of patches in a test, which may be run `again`.
-    fn tell(
-        &self,
-        batch: &Batch,
-        (test, again): (usize, bool),
-        result: RoundResult,
-        told: &mut Told,
-        sink: &mut dyn FnMut(Event),
-    ) {
-        let index = |patch: u32| self.plan.patches[batch.members[patch as usize]].patch;
-        match result {
-            RoundResult::Verdict {
-                patches,
-                verdict,
-                outcome,
-                as_original,
-            } => {
-                let behaviour = Behaviour {
-                    outcome: told.outcomes.number(test, outcome),
-                    as_original,
-                };
-                for patch in patches {
-                    let failed = !verdict.is_pass();
-                    told.failed[patch as usize] |= failed;
-                    let patch = index(patch);
-                    sink(match (again, failed) {
-                        (false, _) => Event::Verdict {
-                            patch,
-                            test,
-                            verdict: verdict.clone(),
-                            behaviour,
-                        },
-                        (true, false) => Event::Again { patch, behaviour },
-                        (true, true) => Event::Open {
-                            patch,
-                            test,
-                            reason: OpenReason::FailsAgain,
-                        },
-                    });
-                }
-            }
-            RoundResult::Open { patches, reason } => {
-                // Other tests can still speak against them; if each test begins where the one before it has ended, they cannot.
-                let goes_on =
-                    reason.is_of_test() && !self.options.keep_going && !self.context.leaves;
-                for patch in patches {
-                    if goes_on {
-                        told.untold.entry(patch).or_insert((test, reason));
-                        continue;
-                    }
-                    told.open[patch as usize] = true;
-                    let patch = index(patch);
-                    sink(Event::Open {
-                        patch,
-                        test,
-                        reason,
-                    });
-                }
-            }
-        }
     }
 }
 
@@ -682,46 +649,6 @@ struct Pending {
     untold: BTreeMap<usize, (usize, OpenReason)>,
     /// How often patches were looked for whose weaving changes the program.
     searches: usize,
-}
-
-/// What was told of the patches of a batch.
-struct Told {
-    /// They have failed a test.
-    failed: Vec<bool>,
-    /// They were handed back, or are not to be run at all.
-    open: Vec<bool>,
-    /// The first test that could not be told, and why.
-    untold: BTreeMap<u32, (usize, OpenReason)>,
-    outcomes: Outcomes,
-}
-
-/// Numbers of the ways in which tests ended.
-#[derive(Default)]
-struct Outcomes {
-    known: BTreeMap<(usize, Digest), u32>,
-    last: u32,
-}
-
-impl Outcomes {
-    /// The number of this ending of a test; one that is not known is like no other.
-    fn number(&mut self, test: usize, ending: Option<Digest>) -> u32 {
-        let Some(ending) = ending else {
-            self.last += 1;
-            return self.last;
-        };
-        *self.known.entry((test, ending)).or_insert_with(|| {
-            self.last += 1;
-            self.last
-        })
-    }
-}
-
-impl Told {
-    /// Whether the patch is to be run in the next test.
-    fn is_live(&self, patch: u32, keep_going: bool) -> bool {
-        let patch = patch as usize;
-        !self.open[patch] && (keep_going || !self.failed[patch])
-    }
 }
 
 /// Runs a test; `tell` is called on this thread.

@@ -58,6 +58,7 @@ mod warnings;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use patchwright_csource::{ParseError, Refusal};
 use patchwright_exec::{BuildError, FileError, PoolError, RunError, TestError, Verdict};
@@ -87,6 +88,32 @@ pub struct Options {
     pub twice: bool,
     /// Most patches in one build.
     pub batch: usize,
+    /// When executions are watched for uses of what nobody has written (see `engine::cleared`).
+    pub watch: Watch,
+}
+
+/// When it pays to build a program in which each use of memory without a value is reported, so that patches that may use such memory
+/// are not all built by themselves.
+#[derive(Clone, Copy, Debug)]
+pub struct Watch {
+    /// So many such patches there are at least.
+    pub least: usize,
+    /// The processor time that a patch takes by itself.
+    pub alone: Duration,
+}
+
+impl Watch {
+    /// Whatever it takes.
+    pub const ALWAYS: Watch = Watch {
+        least: 1,
+        alone: Duration::MAX,
+    };
+
+    /// Not at all.
+    pub const NEVER: Watch = Watch {
+        least: usize::MAX,
+        alone: Duration::ZERO,
+    };
 }
 
 impl Default for Options {
@@ -99,6 +126,7 @@ impl Default for Options {
             keep_going: false,
             twice: false,
             batch: 1000,
+            watch: Watch::ALWAYS,
         }
     }
 }
@@ -357,6 +385,8 @@ pub struct Stats {
     pub endless: usize,
     /// Copies made to keep what tests leave behind.
     pub state_copies: usize,
+    /// Patches of which executions showed that they use nothing without a value, though they may.
+    pub cleared: usize,
 }
 
 /// Why patches could not be validated.

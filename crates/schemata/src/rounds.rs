@@ -68,6 +68,8 @@ pub struct Rounds<'a> {
     pub virtualize: bool,
     /// Patches that are not to be executed, for C may not define what they do.
     pub undefined: &'a BTreeSet<u32>,
+    /// Those of which the same is true, and that are executed, each by itself.
+    pub doubtful: &'a BTreeSet<u32>,
 }
 
 /// What the original program does in a test.
@@ -272,6 +274,25 @@ impl Rounds<'_> {
         }))
     }
 
+    /// Runs the test with a patch, or without one; `None` when nothing can be said.
+    ///
+    /// # Errors
+    /// As for [`Rounds::run`].
+    pub fn alone(
+        &self,
+        worker: &mut RoundWorker,
+        patch: Option<u32>,
+        stats: &Mutex<Stats>,
+    ) -> Result<Option<Verdict>, EngineError> {
+        let observed_before = unobserved_size(self.unobserved);
+        worker.channel.set_patch(patch);
+        let Some(Execution { run, .. }) = self.execute(worker, stats)? else {
+            return Ok(None);
+        };
+        let is_observed = unobserved_size(self.unobserved) == observed_before;
+        Ok(is_observed.then_some(run.verdict))
+    }
+
     /// Runs the original program in the test as the first round of these patches does; whether it does what the untouched program does.
     ///
     /// # Errors
@@ -425,6 +446,10 @@ impl Rounds<'_> {
             if !patches.is_empty() {
                 let reason = OpenReason::Undefined;
                 deliver(RoundResult::Open { patches, reason });
+            }
+            if !task.alone {
+                let doubtful = others.extract_if(.., |patch| self.doubtful.contains(patch));
+                tasks.extend(alone(doubtful.collect()));
             }
             if others.is_empty() {
                 return Ok(tasks);

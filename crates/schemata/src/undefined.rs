@@ -25,15 +25,25 @@ pub struct Suspicion {
     /// It is not known whether it does what it would do in a build of its own: not all of it is understood, or it accesses arrays of
     /// its frame at other places than the untouched function.
     pub is_unknown: bool,
+    /// An execution does not show whether it happens, though all uses of memory without a value are reported.
+    pub is_hidden: bool,
 }
 
 impl Suspicion {
+    /// Of what is not read.
+    pub const NOT_READ: Suspicion = Suspicion {
+        doubt: None,
+        is_unknown: true,
+        is_hidden: true,
+    };
+
     /// Takes in what is said of another function of the same patch.
     pub fn add(&mut self, other: &Suspicion) {
         if self.doubt.is_none() {
             self.doubt.clone_from(&other.doubt);
         }
         self.is_unknown |= other.is_unknown;
+        self.is_hidden |= other.is_hidden;
     }
 }
 
@@ -98,10 +108,7 @@ impl Doubts<'_> {
                 match chunk {
                     // It has what only the project's compiler knows.
                     [clone] => {
-                        found.entry(*clone).or_insert(Suspicion {
-                            doubt: None,
-                            is_unknown: true,
-                        });
+                        found.entry(*clone).or_insert(Suspicion::NOT_READ);
                     }
                     _ => {
                         let (first, second) = chunk.split_at(chunk.len() / 2);
@@ -114,15 +121,13 @@ impl Doubts<'_> {
                 let function = &self.functions[self.clones[clone].function].name;
                 let compared = analysis.doubt_of_clone(function, &clone_name(number));
                 let suspicion = match compared {
-                    None => Suspicion {
-                        doubt: None,
-                        is_unknown: true,
-                    },
+                    None => Suspicion::NOT_READ,
                     Some(compared) => Suspicion {
                         doubt: compared
                             .doubt
                             .map(|doubt| format!("in `{}`, {}", doubt.function, doubt.text)),
                         is_unknown: compared.indexes_otherwise || !compared.is_whole,
+                        is_hidden: compared.lacks_arguments,
                     },
                 };
                 if suspicion != Suspicion::default() {
@@ -175,6 +180,7 @@ impl Doubts<'_> {
         Ok(Some(Suspicion {
             doubt: doubt.map(|doubt| format!("in `{}`, {}", doubt.function, doubt.text)),
             is_unknown: false,
+            is_hidden: patched.lacks_arguments(),
         }))
     }
 

@@ -1,5 +1,6 @@
 //! The tests of `patchwright-schemata` from outside, as one program: each that is linked by itself takes seconds of every build.
 
+mod cleared;
 mod common;
 mod culprits;
 mod differential;

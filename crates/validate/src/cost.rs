@@ -4,13 +4,15 @@
 //! compiled, and every test is run once more. So a few patches are built by themselves in less time. The estimate is rough, and decides
 //! about time only.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 
 use patchwright_exec::CompileCommand;
 use patchwright_patches::FileChange;
+use patchwright_schemata::Watch;
 
+use crate::rebuild::may_be_included;
 use crate::set::PatchSet;
 
 /// Starting a process, putting a copy back, applying a patch.
@@ -37,10 +39,12 @@ pub(crate) struct Cost {
     pub tests: Duration,
     /// How many tests these are.
     pub count: usize,
-    /// The sources of the program.
+    /// How often a source is compiled for the program: each in each way.
     pub sources: usize,
-    /// Those that patches change.
+    /// Those compilations to which some patch matters.
     pub changed: usize,
+    /// How many of those one patch takes, on average.
+    pub compiled: f64,
     /// The patches.
     pub patches: usize,
     /// So often each patch is compiled by itself besides, to see what warnings keep it from compiling.
@@ -62,12 +66,14 @@ impl Cost {
         build: Duration,
     ) -> Self {
         let commands_of = commands.unwrap_or_default();
+        let (changed, compiled) = compilations(set, entries, commands_of);
         Self {
             build,
             tests: Duration::ZERO,
             count: 0,
             sources: commands.map_or(1, <[_]>::len),
-            changed: changed_sources(set, entries.iter().copied()),
+            changed,
+            compiled,
             patches: entries.len(),
             strict: strict_ways(commands_of, set, entries.iter().copied()),
         }
@@ -82,11 +88,12 @@ impl Cost {
         }
     }
 
-    /// What is compiled for a patch by itself, and what is compiled and linked for it.
+    /// What it takes to compile a source in one way, and what is compiled and linked for a patch by itself.
     fn rebuild(&self) -> (Duration, Duration) {
         let compile = self.build / count(self.sources.max(1));
         // What depends on a source is linked again.
-        (compile, compile.max(self.build / 10))
+        let all = compile.mul_f64(self.compiled).max(self.build / 10);
+        (compile, all)
     }
 
     /// A patch by itself.
@@ -118,6 +125,19 @@ impl Cost {
             (most, tests) = (tests, tests * 5 / 4);
         }
         None
+    }
+
+    /// When it pays to build the program so that uses of what nobody has written are reported.
+    pub fn watch(&self) -> Watch {
+        let alone = self.plain();
+        let build = READING + self.build;
+        let least = build.as_micros() / alone.as_micros().max(1);
+        Watch {
+            least: usize::try_from(least)
+                .unwrap_or(usize::MAX)
+                .saturating_add(1),
+            alone,
+        }
     }
 
     /// Whether the patches take less time woven than each by itself.
@@ -163,16 +183,39 @@ fn strict_ways(
     ways.max().unwrap_or(0)
 }
 
-/// How many sources these entries of a set change.
-fn changed_sources(set: &PatchSet, entries: impl Iterator<Item = usize>) -> usize {
-    let patches = entries.filter_map(|entry| set.entries[entry].patch());
-    let changes = patches.flat_map(|patch| &patch.changes);
-    let paths = changes.filter_map(|change| match change {
-        FileChange::Modify { path, .. } => Some(path.as_path()),
-        _ => None,
-    });
-    let sources = paths.filter(|path| path.extension().is_some_and(|end| end == "c"));
-    sources.collect::<BTreeSet<_>>().len()
+/// To how many of these compilations some entry of a set matters, and how many of them are done for one on average. A header may matter to
+/// all of them.
+fn compilations(set: &PatchSet, entries: &[usize], commands: &[CompileCommand]) -> (usize, f64) {
+    let mut of_file: BTreeMap<&Path, usize> = BTreeMap::new();
+    let (mut all, mut has_header) = (0, false);
+    let mut patches = 0;
+    for patch in entries
+        .iter()
+        .filter_map(|entry| set.entries[*entry].patch())
+    {
+        patches += 1;
+        for change in &patch.changes {
+            let FileChange::Modify { path, .. } = change else {
+                continue;
+            };
+            let path = path.as_path();
+            if path.extension().is_some_and(|end| end == "c") {
+                all += *of_file.entry(path).or_insert_with(|| {
+                    let own = commands.iter();
+                    let own = own.filter(|command| command.file.ends_with(path));
+                    own.count().max(1)
+                });
+            } else if may_be_included(path) {
+                has_header = true;
+                all += commands.len().max(1);
+            }
+        }
+    }
+    let changed = match has_header {
+        true => commands.len().max(1),
+        false => of_file.values().sum(),
+    };
+    (changed, (all as f64 / f64::from(patches.max(1))).max(1.0))
 }
 
 #[cfg(test)]
@@ -186,9 +229,23 @@ mod tests {
             count: 20,
             sources,
             changed: 1,
+            compiled: 1.0,
             patches,
             strict: 0,
         }
+    }
+
+    #[test]
+    fn a_patch_of_a_header_takes_the_compilations_of_all_that_may_include_it() {
+        // A header that is compiled in four ways, in a build of nothing else.
+        let of_header = |patches| Cost {
+            changed: 4,
+            compiled: 4.0,
+            ..cost(2000, 20, 4, patches)
+        };
+        assert_eq!(of_header(1).rebuild().1, Duration::from_millis(2000));
+        assert!(!of_header(6).is_less_woven());
+        assert!(of_header(40).is_less_woven());
     }
 
     #[test]

@@ -220,6 +220,8 @@ pub struct WovenStats {
     pub uncaptured: BTreeMap<&'static str, usize>,
     /// Tests that did not do the same twice, so that nothing was shared in them.
     pub unsteady: usize,
+    /// Patches that may use what nobody has written, and did not in any test.
+    pub cleared: usize,
     /// Plausible by a woven program, and not by a build of their own: bugs of ours, or tests that
     /// are not stable.
     pub overruled: usize,
@@ -248,6 +250,7 @@ impl WovenStats {
             captured,
             uncaptured,
             unsteady,
+            cleared,
             overruled,
             confirmed_by_others,
             confirmed_together,
@@ -263,6 +266,7 @@ impl WovenStats {
         self.classes += classes;
         self.captured += captured;
         self.unsteady += unsteady;
+        self.cleared += cleared;
         self.overruled += overruled;
         self.confirmed_by_others += confirmed_by_others;
         self.confirmed_together += confirmed_together;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use patchwright_exec::{BaselineTest, Pool, Project, Snapshot, Worker};
 use patchwright_patches::Patch;
-use patchwright_schemata::Behaviour;
+use patchwright_schemata::{Behaviour, Watch};
 
 use crate::audit::{self, Audit};
 use crate::board::Board;
@@ -129,6 +129,7 @@ pub(crate) fn run_tasks(
     }
     let mut run = Run {
         is_woven,
+        watch: cost.watch(),
         project,
         set,
         prepared: &prepared,
@@ -193,6 +194,7 @@ pub(crate) fn run_tasks(
 struct Run<'r> {
     /// Patches are woven together where that can be done.
     is_woven: bool,
+    watch: Watch,
     project: &'r Project,
     set: &'r PatchSet,
     prepared: &'r Prepared,
@@ -229,6 +231,7 @@ impl Run<'_> {
                 prepared: self.prepared,
                 options,
                 surroundings,
+                watch: self.watch,
             };
             let order = schedule.order(0);
             let worker = &mut self.workers.workers()[0];

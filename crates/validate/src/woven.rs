@@ -11,7 +11,7 @@ use std::time::Instant;
 use patchwright_exec::{Project, Verdict, Worker};
 use patchwright_patches::Patch;
 use patchwright_schemata::{
-    Behaviour, Context, Engine, EngineError, Event as EngineEvent, Fate, OpenReason, Options,
+    Behaviour, Context, Engine, EngineError, Event as EngineEvent, Fate, OpenReason, Options, Watch,
 };
 
 use crate::dependents::Dependents;
@@ -33,6 +33,8 @@ pub struct Woven<'a> {
     pub options: &'a ValidateOptions,
     /// Where processes and files come from.
     pub surroundings: &'a Surroundings<'a>,
+    /// When it pays to find out by executions what patches do that C may not define.
+    pub watch: Watch,
 }
 
 impl Woven<'_> {
@@ -85,6 +87,7 @@ impl Woven<'_> {
             virtualize: options.virtualize,
             prove_endless: options.prove_endless,
             keep_going: options.keep_going,
+            watch: self.watch,
             // As plain validation does.
             twice: options.runs_twice(&prepared.untouched.baseline, prepared.untouched.leaves),
             ..Options::default()
@@ -223,6 +226,7 @@ impl Woven<'_> {
             .map(|(why, number)| (why.reason(), *number))
             .collect();
         stats.unsteady = done.unsteady;
+        stats.cleared = done.cleared;
         stats.time = started.elapsed();
         ran?;
         for (index, known) in known.into_iter().enumerate() {

@@ -14,7 +14,7 @@ use std::{
 
 use patchwright_compare::Compared;
 use patchwright_exec::{
-    Ending, Limits, Request, Runner, Worker, files, flagged_environment,
+    Ending, Flagged, Limits, Request, Runner, Worker, files, flagged_environment,
     runner::{Environment, Stdin},
 };
 use patchwright_text::{LineMap, line_edits};
@@ -142,7 +142,12 @@ impl Cover {
             return Ok(None);
         }
         let scripts = folder.join("compilers");
-        let environment = flagged_environment(&scripts, &scripts, &FLAGS, Some(&object));
+        let flagged = Flagged {
+            flags: &FLAGS,
+            object: Some(&object),
+            ..Flagged::default()
+        };
+        let environment = flagged_environment(&scripts, &scripts, flagged);
         let cover = Cover {
             file,
             changed: Changed::default(),

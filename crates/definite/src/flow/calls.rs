@@ -48,6 +48,7 @@ impl Flow<'_> {
         {
             let text = format!("`{}` may use a parameter without a value", unfit.name);
             self.find(text, true, origin, None);
+            self.outcome.lacks_arguments = true;
         }
         let summary = id
             .filter(|id| self.module.function(*id).is_defined())

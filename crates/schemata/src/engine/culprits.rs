@@ -125,6 +125,7 @@ impl Engine<'_> {
             dedup: self.options.dedup,
             virtualize: self.options.virtualize,
             undefined: &BTreeSet::new(),
+            doubtful: &BTreeSet::new(),
         }
         .does_the_same(&mut round_worker, &live, &stats);
         self.stats = std::mem::take(&mut *lock(&stats));

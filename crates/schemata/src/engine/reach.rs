@@ -79,6 +79,7 @@ impl Engine<'_> {
             dedup: false,
             virtualize: self.options.virtualize,
             undefined: &BTreeSet::new(),
+            doubtful: &BTreeSet::new(),
         }
         .visits(&mut round_worker, &stats);
         self.stats = std::mem::take(&mut *lock(&stats));

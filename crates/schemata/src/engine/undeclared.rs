@@ -336,6 +336,7 @@ fn without<'c>(
         .suspicion
         .doubt
         .get_or_insert_with(|| "it calls a function that is not declared".to_owned());
+    planned.suspicion.is_hidden = true;
     planned
 }
 

@@ -1,0 +1,545 @@
+//! Doubts about patches that executions clear.
+//!
+//! The analysis tells of patches that *may* use what nobody has written. Most of them do not in the tests that there are, and then what
+//! they do is defined. So the doubtful patches are woven once more into a program in which clang's memory sanitizer reports each use of
+//! memory without a value, and each is executed there in the tests in which the other woven program has executed it. If nothing is reported
+//! and the test ends in the same way, its verdict counts; else it is built by itself.
+//!
+//! That nothing is reported must mean something:
+//! * all of the program is compiled so, with what the build links (only libraries of the system are not): every object and
+//!   program in the tree is looked at;
+//! * in each test it is seen once that a use is reported: a constructor that is linked to every program does it when it is asked to.
+//!
+//! Parameters that a call does not give are no memory: who has such calls is built by itself ([`Suspicion::is_hidden`]).
+//!
+//! [`Suspicion::is_hidden`]: crate::undefined::Suspicion::is_hidden
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use object::read::archive::ArchiveFile;
+use object::{Object, ObjectKind};
+use patchwright_exec::{
+    BuildError, FailReason, FileError, Flagged, Limits, Sandbox, Verdict, Worker, files,
+    flagged_environment, put_source, run_build,
+    runner::{Environment, Request},
+    touch_sources_of,
+};
+use patchwright_probe_image::PatchChannel;
+
+use super::{Engine, Held, Tried};
+use crate::batch::{self, Batch, Batched, Batcher};
+use crate::rounds::{OpenReason, RoundWorker, Rounds, lock};
+use crate::state::Maker;
+use crate::{Apart, EngineError, Event, Stats};
+
+/// What the compiler is told. Without optimization, which may leave out a use together with the sanitizer's look at it.
+const FLAGS: [&str; 4] = ["-fsanitize=memory", "-O0", "-w", "-Wno-error"];
+
+/// So many times as long as usual does an execution take, roughly.
+const SLOWER: u32 = 4;
+
+/// What every object has in it that is compiled so, and every program.
+const MARKS: [&str; 2] = ["msan.module_ctor", "__msan_init"];
+
+/// The variable that asks programs to use what nobody has written.
+const ASKED: &str = "PATCHWRIGHT_REPORT";
+
+/// The variable for options of the sanitizer.
+const OPTIONS: &str = "MSAN_OPTIONS";
+
+/// What the names of files with reports begin with.
+const REPORT: &str = "memory-report";
+
+/// An object in a copy, for a moment.
+const OBJECT: &str = ".patchwright-asked.o";
+
+/// Where CMake keeps which compiler a tree is built with.
+const CMAKE_CACHE: &str = "CMakeCache.txt";
+
+impl Engine<'_> {
+    /// Of these members of the plan, those that C may not define, by their numbers in the list: those that are not to be executed, and those
+    /// that are, for it will be found out what that means.
+    pub(super) fn doubtful(&self, members: &[usize]) -> (BTreeSet<u32>, BTreeSet<u32>) {
+        let undefined = batch::undefined(&self.plan, members);
+        let is_seen = |patch: &u32| {
+            let member = members[*patch as usize];
+            !self.plan.patches[member].suspicion.is_hidden && !self.cleared.contains(&member)
+        };
+        let (seen, hidden): (BTreeSet<u32>, BTreeSet<u32>) =
+            undefined.iter().copied().partition(is_seen);
+        // What tests leave behind is not followed here.
+        match self.context.leaves || seen.len() < self.options.watch.least {
+            true => (undefined, BTreeSet::new()),
+            false => (hidden, seen),
+        }
+    }
+
+    /// Tells what was held back of patches, if executions show that it counts; else they are to be built by themselves.
+    ///
+    /// # Errors
+    /// As for [`Engine::run`].
+    pub(super) fn clear_doubts(
+        &mut self,
+        base: &mut Worker,
+        tried: &mut Tried,
+        sink: &mut dyn FnMut(Event),
+    ) -> Result<(), EngineError> {
+        let held = std::mem::take(&mut self.held);
+        let (mut wanted, others): (BTreeMap<_, _>, BTreeMap<_, _>) =
+            held.into_iter().partition(|(_, held)| self.pays(held));
+        let others = match wanted.len() < self.options.watch.least {
+            true => std::mem::take(&mut wanted)
+                .into_iter()
+                .chain(others)
+                .collect(),
+            false => others,
+        };
+        tracing::debug!(
+            "{} doubtful patches are watched, {} are not",
+            wanted.len(),
+            others.len()
+        );
+        for (member, held) in others {
+            self.hand_back(member, &held, sink);
+        }
+        if wanted.is_empty() {
+            return Ok(());
+        }
+        sink(Event::Phase("watching for uses of what nobody has written"));
+        let mut members: Vec<usize> = wanted.keys().copied().collect();
+        while !members.is_empty() {
+            let Batched { batch, apart, left } = Batcher {
+                worker: base,
+                clang: &self.clang,
+                plan: &self.plan,
+                stats: &mut self.stats,
+                dedup: false,
+                unobserved: &self.unobserved,
+                checked: false,
+                widths: &mut tried.widths,
+                trials: &mut tried.trials,
+            }
+            .batch(&members)?;
+            let mut clear = BTreeSet::new();
+            if let Some(built) = self.watched(base, &batch)? {
+                clear = self.clear(built, &batch, &wanted)?;
+            }
+            members = left;
+            let apart = apart.into_iter().map(|(member, _): (usize, Apart)| member);
+            for member in batch.members.iter().copied().chain(apart) {
+                let Some(held) = wanted.remove(&member) else {
+                    continue;
+                };
+                if clear.contains(&member) {
+                    self.cleared.insert(member);
+                    self.stats.cleared += 1;
+                    let patch = self.plan.patches[member].patch;
+                    held.into_iter().for_each(|held| sink(held.event(patch)));
+                } else {
+                    self.hand_back(member, &held, sink);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether executions that are watched take less time than a build.
+    fn pays(&self, held: &[Held]) -> bool {
+        let tests = &self.context.baseline.tests;
+        let times = to_watch(held).map(|held| tests[held.test].expected_cpu);
+        times.sum::<Duration>() * SLOWER < self.options.watch.alone
+    }
+
+    fn hand_back(&self, member: usize, held: &[Held], sink: &mut dyn FnMut(Event)) {
+        if let Some(first) = held.first() {
+            sink(Event::Open {
+                patch: self.plan.patches[member].patch,
+                test: first.test,
+                reason: OpenReason::Undefined,
+            });
+        }
+    }
+
+    /// Builds a woven program in which uses of memory without a value are reported; `None` if that cannot be done for all of it.
+    fn watched(&mut self, base: &Worker, batch: &Batch) -> Result<Option<Worker>, EngineError> {
+        if batch.members.is_empty() {
+            return Ok(None);
+        }
+        let built = base.sandbox.folder();
+        let files = files::regular_files_below(built)?;
+        let is_named = |path: &std::path::PathBuf| path.ends_with(CMAKE_CACHE);
+        // What was configured for one compiler is not built with another.
+        let mut sources = vec![(self.context.project.root.as_path(), true)];
+        if !files.iter().any(is_named) {
+            sources.insert(0, (built, false));
+        }
+        for (source, prepares) in sources {
+            let mut worker = self.context.worker(0, "patches-watched", source)?;
+            let built = self.build_watched(&mut worker, batch, prepares)?;
+            if built == Built::Watched {
+                return Ok(Some(worker));
+            }
+            worker.sandbox.remove()?;
+            if built == Built::Not {
+                break;
+            }
+        }
+        Ok(None)
+    }
+
+    /// Builds it in this copy, after the command that prepares the tree if that is wanted.
+    fn build_watched(
+        &mut self,
+        worker: &mut Worker,
+        batch: &Batch,
+        prepares: bool,
+    ) -> Result<Built, EngineError> {
+        let project = self.context.project;
+        let build = project.build.as_ref().ok_or(EngineError::NoBuild)?;
+        let Some(object) = self.compile_asked(worker)? else {
+            return Ok(Built::Not);
+        };
+        let (folder, seen) = (worker.run_folder(), self.context.scratch.run_path());
+        let flagged = Flagged {
+            flags: &FLAGS,
+            object: Some(&seen.join(&object)),
+            compiler: Some(self.clang.program()),
+        };
+        let scripts = OsStr::new("watched");
+        let mut environment =
+            flagged_environment(&folder.join(scripts), &seen.join(scripts), flagged)?;
+        let mut channel = PatchChannel::create(&worker.shared, batch.table.clone())?;
+        channel.set_visits();
+        for (name, value) in channel.environment(&self.probe) {
+            environment.set.insert(name.into(), value);
+        }
+        self.stats.builds += 1;
+        let commands = project.prepare.as_ref().filter(|_| prepares);
+        for command in commands.into_iter().chain([build]) {
+            if command == build {
+                for (file, text) in &batch.files {
+                    let source = &self.plan.sources[*file];
+                    put_source(&worker.sandbox, &source.relative, text, &source.includers)?;
+                }
+                touch_sources_of(&worker.sandbox)?;
+            }
+            let built = run_build(
+                &mut worker.runner,
+                &worker.sandbox,
+                command,
+                &environment,
+                &Limits::for_build(),
+            );
+            match built {
+                Ok(_) => {}
+                Err(BuildError::Run(error)) => return Err(error.into()),
+                Err(error) => {
+                    tracing::info!("with {}: {error}", FLAGS[0]);
+                    return Ok(Built::Not);
+                }
+            }
+        }
+        let Some(path) = unwatched(&worker.sandbox)? else {
+            return Ok(Built::Watched);
+        };
+        tracing::info!("{} is not compiled with {}", path.display(), FLAGS[0]);
+        Ok(Built::InPart)
+    }
+
+    /// Compiles what does as it is asked to, into the folder of a worker's own files: its name there; `None` if that is not possible.
+    fn compile_asked(&self, worker: &mut Worker) -> Result<Option<OsString>, EngineError> {
+        let folder = worker.run_folder().to_path_buf();
+        let source = include_str!("cleared/asked.c");
+        let source = format!("#define ASKED \"{ASKED}\"\n{source}");
+        files::write_atomic(&folder.join("asked.c"), source.as_bytes())?;
+        let seen = self.context.scratch.run_path().join("asked.c");
+        // Programs can write to the copy only.
+        let made = worker.sandbox.folder().join(OBJECT);
+        let words = ["-c", "-fPIC", "-o", OBJECT].map(OsString::from);
+        let words = words.into_iter().chain(FLAGS.map(OsString::from));
+        let words = words.chain([seen.into()]);
+        let request = Request::new(self.clang.program(), worker.sandbox.run_root()).args(words);
+        let outcome = worker.runner.run(&request.limits(Limits::for_build()))?;
+        if !outcome.ending.is_success() {
+            let said = String::from_utf8_lossy(&outcome.stderr).into_owned();
+            tracing::info!("{}: {said}", FLAGS[0]);
+            return Ok(None);
+        }
+        let name = OsString::from("asked.o");
+        files::write_atomic(&folder.join(&name), &files::read(&made)?)?;
+        files::remove_file(&made)?;
+        Ok(Some(name))
+    }
+
+    /// The members of a batch that use nothing without a value in the tests in which they were executed, which end in the same way.
+    fn clear(
+        &mut self,
+        built: Worker,
+        batch: &Batch,
+        wanted: &BTreeMap<usize, Vec<Held>>,
+    ) -> Result<BTreeSet<usize>, EngineError> {
+        let context = self.context.clone();
+        let (table, tree) = (batch.table.clone(), built.sandbox.folder().to_path_buf());
+        let maker = Maker::new(&context, table, "patches-watching".into(), false);
+        let jobs = self.options.jobs.clamp(1, batch.members.len());
+        let mut workers = (0..jobs)
+            .map(|index| maker.make(index, &tree))
+            .collect::<Result<Vec<RoundWorker>, _>>()?;
+        let stats = Mutex::new(std::mem::take(&mut self.stats));
+        let watching = Watching {
+            engine: self,
+            maker: &maker,
+            pristine: &tree,
+            stats: &stats,
+        };
+        let held_of = |member: &usize| wanted.get(member).map(Vec::as_slice).unwrap_or_default();
+        let tests: BTreeSet<usize> = batch
+            .members
+            .iter()
+            .flat_map(|member| to_watch(held_of(member)).map(|held| held.test))
+            .collect();
+        let tests: Vec<usize> = tests.into_iter().collect();
+        let reporting = at_once(&mut workers, &tests, |worker, test| {
+            Ok(watching.run(worker, *test, None)?.is_none())
+        });
+        let cleared = reporting.and_then(|reporting| {
+            let tests = tests.iter().zip(reporting);
+            let reporting: BTreeSet<usize> = tests
+                .filter(|(_, is_reporting)| *is_reporting)
+                .map(|(test, _)| *test)
+                .collect();
+            tracing::info!("uses are reported in {} tests", reporting.len());
+            let members: Vec<(u32, usize)> = (0..).zip(batch.members.iter().copied()).collect();
+            let clear = at_once(&mut workers, &members, |worker, (patch, member)| {
+                for held in to_watch(held_of(member)) {
+                    let is_clear = reporting.contains(&held.test)
+                        && watching.is_clear(worker, *patch, held)?;
+                    if !is_clear {
+                        return Ok(false);
+                    }
+                }
+                Ok(true)
+            })?;
+            let clear = members.iter().zip(clear);
+            let clear = clear.filter(|(_, is_clear)| *is_clear);
+            Ok(clear.map(|((_, member), _)| *member).collect())
+        });
+        self.stats = std::mem::take(&mut *lock(&stats));
+        for RoundWorker { worker, .. } in workers {
+            worker.sandbox.remove()?;
+        }
+        built.sandbox.remove()?;
+        cleared
+    }
+}
+
+/// What became of a build.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Built {
+    /// Uses of memory without a value are reported wherever they happen.
+    Watched,
+    /// Some of the program is compiled otherwise.
+    InPart,
+    /// It failed.
+    Not,
+}
+
+/// What of this is to be watched: in the other tests nothing was executed but the original program.
+fn to_watch(held: &[Held]) -> impl Iterator<Item = &Held> {
+    held.iter().filter(|held| !held.behaviour.as_original)
+}
+
+/// Executes tests in a program in which uses of memory without a value are reported.
+struct Watching<'w> {
+    engine: &'w Engine<'w>,
+    maker: &'w Maker<'w>,
+    pristine: &'w Path,
+    stats: &'w Mutex<Stats>,
+}
+
+impl Watching<'_> {
+    /// Whether a patch uses nothing without a value in a test, and the test ends in the same way.
+    fn is_clear(
+        &self,
+        worker: &mut RoundWorker,
+        patch: u32,
+        held: &Held,
+    ) -> Result<bool, EngineError> {
+        let Some(run) = self.run(worker, held.test, Some(patch))? else {
+            tracing::debug!("patch {patch} uses what nobody has written");
+            return Ok(false);
+        };
+        let is_same = ends_alike(&run, &held.verdict);
+        if !is_same {
+            tracing::debug!("patch {patch} does something else when it is watched: {run:?}");
+        }
+        Ok(is_same)
+    }
+
+    /// Runs a test with a patch; without one, the program is asked to use what nobody has written. `None` if a use is reported, or
+    /// nothing can be said.
+    fn run(
+        &self,
+        worker: &mut RoundWorker,
+        test: usize,
+        patch: Option<u32>,
+    ) -> Result<Option<Verdict>, EngineError> {
+        let engine = self.engine;
+        let suite = engine.context.project.tests.as_ref();
+        let suite = suite.ok_or(EngineError::NoTests)?;
+        let known = &engine.context.baseline.tests[test];
+        let limits = known.limits(&engine.context.project.limits, engine.options.prove_endless);
+        let shared = worker.worker.shared.clone();
+        let mut environment = suite.environment.clone();
+        environment
+            .set
+            .insert(OPTIONS.into(), options(&environment, &shared));
+        if patch.is_none() {
+            environment.set.insert(ASKED.into(), "1".into());
+        }
+        let run = Rounds {
+            test: &suite.tests[test],
+            environment: &environment,
+            limits: &limits.for_woven(),
+            passes: known.verdict.is_pass(),
+            probe: &engine.probe,
+            unobserved: &engine.unobserved,
+            pristine: self.pristine,
+            maker: self.maker,
+            leftovers: None,
+            keep_going: false,
+            dedup: false,
+            virtualize: false,
+            undefined: &BTreeSet::new(),
+            doubtful: &BTreeSet::new(),
+        }
+        .alone(worker, patch, self.stats)?;
+        let is_reported = take_reports(&shared)?;
+        Ok(run.filter(|_| !is_reported))
+    }
+}
+
+/// Whether a test has ended in the same way twice. What is printed may differ: two compilers give other lines to a call of a macro that takes
+/// several, and other values to what C leaves open.
+fn ends_alike(one: &Verdict, other: &Verdict) -> bool {
+    use FailReason::{ExitCode, Output, TimedOut};
+    match (one, other) {
+        (Verdict::Fail(TimedOut(_)), Verdict::Fail(TimedOut(_)))
+        | (Verdict::Fail(Output(_)), Verdict::Fail(Output(_))) => true,
+        (Verdict::Fail(ExitCode { actual, .. }), Verdict::Fail(ExitCode { actual: same, .. })) => {
+            actual == same
+        }
+        _ => one == other,
+    }
+}
+
+/// Options for the sanitizer: reports go to files in `folder`, and what ends a program otherwise ends it here, too.
+fn options(environment: &Environment, folder: &Path) -> OsString {
+    let own = environment.set.get(OsStr::new(OPTIONS)).cloned();
+    let mut options = own
+        .or_else(|| std::env::var_os(OPTIONS))
+        .unwrap_or_default();
+    if !options.is_empty() {
+        options.push(":");
+    }
+    options.push("halt_on_error=1:allocator_may_return_null=1:poison_in_malloc=1:poison_in_free=1");
+    for signal in ["segv", "sigbus", "abort", "sigfpe", "sigill"] {
+        options.push(format!(":handle_{signal}=0"));
+    }
+    options.push(":log_path=\"");
+    options.push(folder.join(REPORT));
+    options.push("\"");
+    options
+}
+
+/// Whether there are reports in a folder. They are removed.
+fn take_reports(folder: &Path) -> Result<bool, FileError> {
+    let mut found = false;
+    for path in files::regular_files_below(folder)? {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if name.starts_with(REPORT) {
+            files::remove_file(&path)?;
+            found = true;
+        }
+    }
+    Ok(found)
+}
+
+/// Something in a tree that is executed, or linked, and not compiled with the sanitizer.
+fn unwatched(sandbox: &Sandbox) -> Result<Option<std::path::PathBuf>, FileError> {
+    for path in files::regular_files_below(sandbox.folder())? {
+        // What cannot be read is not executed either.
+        let Ok(bytes) = files::read(&path) else {
+            continue;
+        };
+        if !is_watched(&bytes) {
+            return Ok(Some(path));
+        }
+    }
+    Ok(None)
+}
+
+/// Whether a file is no program and no object, or one that is compiled with the sanitizer.
+fn is_watched(bytes: &[u8]) -> bool {
+    let [of_object, of_program] = MARKS;
+    if let Ok(archive) = ArchiveFile::parse(bytes) {
+        return archive.members().all(|member| {
+            // A thin archive's members are files.
+            let data = member.map(|member| member.data(bytes));
+            data.is_ok_and(|data| data.map_or(archive.is_thin(), is_watched))
+        });
+    }
+    if !bytes.starts_with(b"\x7fELF") {
+        return true;
+    }
+    let kind = object::File::parse(bytes).map(|file| file.kind());
+    match kind {
+        Ok(ObjectKind::Relocatable) => has(bytes, of_object),
+        Ok(ObjectKind::Core) => true,
+        _ => has(bytes, of_program),
+    }
+}
+
+fn has(bytes: &[u8], wanted: &str) -> bool {
+    let wanted = wanted.as_bytes();
+    bytes.windows(wanted.len()).any(|window| window == wanted)
+}
+
+/// What workers make of tasks, in the order of the tasks.
+fn at_once<T: Sync, R: Send>(
+    workers: &mut [RoundWorker],
+    tasks: &[T],
+    does: impl Fn(&mut RoundWorker, &T) -> Result<R, EngineError> + Sync,
+) -> Result<Vec<R>, EngineError> {
+    let next = Mutex::new(tasks.iter().enumerate());
+    let results: Mutex<BTreeMap<usize, R>> = Mutex::new(BTreeMap::new());
+    let share = |worker: &mut RoundWorker| -> Result<(), EngineError> {
+        loop {
+            let Some((number, task)) = lock(&next).next() else {
+                return Ok(());
+            };
+            let result = does(worker, task)?;
+            lock(&results).insert(number, result);
+        }
+    };
+    std::thread::scope(|scope| {
+        let share = &share;
+        let running: Vec<_> = workers
+            .iter_mut()
+            .map(|worker| scope.spawn(move || share(worker)))
+            .collect();
+        let mut results = running.into_iter().map(|thread| match thread.join() {
+            Ok(result) => result,
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        results.try_for_each(|result| result)
+    })?;
+    let results = results
+        .into_inner()
+        .unwrap_or_else(|error| error.into_inner());
+    Ok(results.into_values().collect())
+}

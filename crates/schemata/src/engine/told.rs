@@ -1,0 +1,149 @@
+//! What woven programs say of patches, and what of it is told.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use patchwright_exec::Verdict;
+use patchwright_text::Digest;
+
+use super::Engine;
+use crate::batch::Batch;
+use crate::rounds::{OpenReason, RoundResult};
+use crate::{Behaviour, Event};
+
+/// What was told of the patches of a batch.
+pub(super) struct Told {
+    /// They have failed a test.
+    pub failed: Vec<bool>,
+    /// They were handed back, or are not to be run at all.
+    pub open: Vec<bool>,
+    /// The first test that could not be told, and why.
+    pub untold: BTreeMap<u32, (usize, OpenReason)>,
+    pub outcomes: Outcomes,
+    /// Patches of which it is not known whether what they do counts, since C may not define it.
+    pub doubtful: BTreeSet<u32>,
+    /// What woven programs say of those, from the first test on in which they do something else than the original program.
+    pub held: BTreeMap<u32, Vec<Held>>,
+}
+
+/// Numbers of the ways in which tests ended.
+#[derive(Default)]
+pub(super) struct Outcomes {
+    known: BTreeMap<(usize, Digest), u32>,
+    last: u32,
+}
+
+impl Outcomes {
+    /// The number of this ending of a test; one that is not known is like no other.
+    pub fn number(&mut self, test: usize, ending: Option<Digest>) -> u32 {
+        let Some(ending) = ending else {
+            self.last += 1;
+            return self.last;
+        };
+        *self.known.entry((test, ending)).or_insert_with(|| {
+            self.last += 1;
+            self.last
+        })
+    }
+}
+
+impl Told {
+    /// Whether the patch is to be run in the next test.
+    pub fn is_live(&self, patch: u32, keep_going: bool) -> bool {
+        let patch = patch as usize;
+        !self.open[patch] && (keep_going || !self.failed[patch])
+    }
+}
+
+/// What a woven program says of a patch in a test, and is not told yet.
+#[derive(Clone, Debug)]
+pub(super) struct Held {
+    pub test: usize,
+    pub verdict: Verdict,
+    pub behaviour: Behaviour,
+}
+
+impl Held {
+    /// As it is told of a patch.
+    pub fn event(self, patch: usize) -> Event {
+        Event::Verdict {
+            patch,
+            test: self.test,
+            verdict: self.verdict,
+            behaviour: self.behaviour,
+        }
+    }
+}
+
+impl Engine<'_> {
+    /// Tells what became of patches in a test, which may be run `again`.
+    pub(super) fn tell(
+        &self,
+        batch: &Batch,
+        (test, again): (usize, bool),
+        result: RoundResult,
+        told: &mut Told,
+        sink: &mut dyn FnMut(Event),
+    ) {
+        let index = |patch: u32| self.plan.patches[batch.members[patch as usize]].patch;
+        match result {
+            RoundResult::Verdict {
+                patches,
+                verdict,
+                outcome,
+                as_original,
+            } => {
+                let behaviour = Behaviour {
+                    outcome: told.outcomes.number(test, outcome),
+                    as_original,
+                };
+                for patch in patches {
+                    let failed = !verdict.is_pass();
+                    told.failed[patch as usize] |= failed;
+                    let is_held = told.held.contains_key(&patch) || !as_original;
+                    if is_held && told.doubtful.contains(&patch) {
+                        told.held.entry(patch).or_default().push(Held {
+                            test,
+                            verdict: verdict.clone(),
+                            behaviour,
+                        });
+                        continue;
+                    }
+                    let patch = index(patch);
+                    sink(match (again, failed) {
+                        (false, _) => Event::Verdict {
+                            patch,
+                            test,
+                            verdict: verdict.clone(),
+                            behaviour,
+                        },
+                        (true, false) => Event::Again { patch, behaviour },
+                        (true, true) => Event::Open {
+                            patch,
+                            test,
+                            reason: OpenReason::FailsAgain,
+                        },
+                    });
+                }
+            }
+            RoundResult::Open { patches, reason } => {
+                // Other tests can still speak against them; if each test begins where the one before it has ended, they cannot.
+                let goes_on =
+                    reason.is_of_test() && !self.options.keep_going && !self.context.leaves;
+                for patch in patches {
+                    if goes_on {
+                        told.untold.entry(patch).or_insert((test, reason));
+                        continue;
+                    }
+                    told.open[patch as usize] = true;
+                    told.held.remove(&patch);
+                    let patch = index(patch);
+                    sink(Event::Open {
+                        patch,
+                        test,
+                        reason,
+                    });
+                }
+            }
+        }
+    }
+}
