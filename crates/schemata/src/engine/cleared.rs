@@ -46,7 +46,7 @@ const SLOWER: u32 = 4;
 const MARKS: [&str; 2] = ["msan.module_ctor", "__msan_init"];
 
 /// The variable that asks programs to use what nobody has written.
-const ASKED: &str = "PATCHWRIGHT_REPORT";
+const ASKED: &str = "__PW_REPORT";
 
 /// The variable for options of the sanitizer.
 const OPTIONS: &str = "MSAN_OPTIONS";
@@ -217,7 +217,6 @@ impl Engine<'_> {
         for (name, value) in channel.environment(&self.probe) {
             environment.set.insert(name.into(), value);
         }
-        self.stats.builds += 1;
         let commands = project.prepare.as_ref().filter(|_| prepares);
         for command in commands.into_iter().chain([build]) {
             if command == build {
