@@ -18,7 +18,7 @@ use crate::{
     found::FoundClass,
     outcome::Patch,
     prepare::Prepared,
-    propose::{Places, ranked},
+    ranking::{Places, ranked},
 };
 
 /// After the first patch, this part of the time goes to further ones: they take processors away from the search.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use patchwright_space::{Form, HoleKind, exits::Conditions, term::Context};
+use patchwright_space::{Form, HoleKind, Schema, exits::Conditions, term::Context};
 
 use crate::{RepairOptions, family::Unit, instrument::HoleEntry};
 
@@ -13,7 +13,7 @@ const CONDITIONS_AT_CRASHES: usize = 12;
 const LINES_FROM_CRASH: u32 = 25;
 
 /// …and by so many costs: what is missing there is mostly a check, which costs more than other changes, and whole programs have too
-/// many locations for all cheaper changes of all of them to be tried before.
+/// many locations for all cheaper changes of all of them to be tried before. The same holds for first values, where tests fail because of what variables without one hold.
 const COSTS_AHEAD: u32 = 3;
 
 /// So many functions of the stack.
@@ -34,9 +34,15 @@ pub(crate) struct Step {
 }
 
 /// The order of the search. At each cost, alternatives come first, moved statements last of them: they are few, and one that passes all
-/// tests hardly does so by chance. Conditions are next: they have few classes. Those at crashes are some costs ahead. A whole space is explored by kinds of location, those first
+/// tests hardly does so by chance. Conditions are next: they have few classes. Those at crashes are some costs ahead, as are
+/// first values if the program `reads_unset` variables. A whole space is explored by kinds of location, those first
 /// that need fewest executions: whatever ends it early, as many candidates as possible have a verdict.
-pub(crate) fn steps(units: &[Unit], holes: &[HoleEntry], options: &RepairOptions) -> Vec<Step> {
+pub(crate) fn steps(
+    units: &[Unit],
+    holes: &[HoleEntry],
+    options: &RepairOptions,
+    reads_unset: bool,
+) -> Vec<Step> {
     let entry = |unit: usize| &holes[units[unit].entry];
     let rank = |unit: usize| match &entry(unit).hole.kind {
         HoleKind::Choice(_) if options.all => 5,
@@ -54,7 +60,12 @@ pub(crate) fn steps(units: &[Unit], holes: &[HoleEntry], options: &RepairOptions
     });
     let at_crashes = match options.all {
         true => BTreeSet::new(),
-        false => conditions_at_crashes(holes),
+        false => {
+            let mut ahead = conditions_at_crashes(holes);
+            let first = first_values(holes).filter(|_| reads_unset);
+            ahead.extend(first);
+            ahead
+        }
     };
     let costs = 1..=options.max_cost;
     let mut steps: Vec<Step> = costs
@@ -78,6 +89,19 @@ pub(crate) fn steps(units: &[Unit], holes: &[HoleEntry], options: &RepairOptions
         });
     }
     steps
+}
+
+/// The declarations that get a first value, and what is cleared.
+fn first_values(holes: &[HoleEntry]) -> impl Iterator<Item = usize> {
+    let numbered = holes.iter().enumerate();
+    let first = numbered.filter(|(_, entry)| match &entry.hole.kind {
+        HoleKind::Choice(choice) => {
+            let mut alternatives = choice.alternatives.iter();
+            alternatives.any(|alternative| alternative.schema == Schema::Initialization)
+        }
+        _ => false,
+    });
+    first.map(|(number, _)| number)
 }
 
 /// The conditions next to where failing tests crash, in the same function, or to the calls from there on.

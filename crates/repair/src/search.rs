@@ -20,7 +20,6 @@ use patchwright_space::{ASSIGNMENT_COST, CandidateId, HoleKind, Space, SpaceLimi
 
 use crate::{
     Event, RepairError, RepairOptions, Surroundings,
-    change_text::is_evasion,
     classes::Classes,
     copies::Copies,
     declarations::{
@@ -28,6 +27,7 @@ use crate::{
     },
     deferred::Deferred,
     early::Early,
+    evasion::is_evasion,
     execute::{usual, usual_cpu},
     explore::{Explorations, KEPT_MEMBERS, Lone},
     family::{Family, Unit, UnitState, families},
@@ -36,7 +36,7 @@ use crate::{
     order::{Step, steps},
     outcome::Stats,
     prepare::Prepared,
-    propose::Places,
+    ranking::Places,
     relations::Relations,
     turns::{Turns, weight},
     two_places::{self, Extent},
@@ -169,7 +169,12 @@ fn searched(
         .filter(|test| !instrumented.set_aside.contains(test))
         .collect();
     let (units, states, families) = families(&instrumented.holes, options.relations);
-    let steps = steps(&units, &instrumented.holes, options);
+    let steps = steps(
+        &units,
+        &instrumented.holes,
+        options,
+        instrumented.unset.is_some(),
+    );
     let mut search = Search {
         suite: &suite,
         limits: &limits,

@@ -106,7 +106,10 @@ pub(crate) fn changes(unit: &TranslationUnit, function: &Function) -> Vec<Change
     };
     for id in mentioned(unit, function) {
         let variable = unit.variable(id);
-        let Some(at) = variable.declared_at.filter(|_| !variable.in_system_header) else {
+        let Some(at) = variable
+            .declared_at
+            .filter(|&at| !variable.in_system_header && (at as usize) < source.len())
+        else {
             continue;
         };
         let is_local = function.body_span.contains_span(Span::new(at, at + 1));
@@ -180,7 +183,8 @@ fn declared_from(unit: &TranslationUnit, source: &[u8], place: &TypeText) -> BTr
     let numbered = unit.variables.iter().enumerate();
     let found = numbered.filter(|(_, variable)| {
         variable.declared_at.is_some_and(|at| {
-            at >= place.span.end && {
+            // Some stand in no place of this file.
+            (place.span.end..source.len() as u32).contains(&at) && {
                 let between = &source[place.span.end as usize..at as usize];
                 let mut depth = 0_i32;
                 // Neither its end nor that of the parameter lies between, nor the next one of those.

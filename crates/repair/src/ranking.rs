@@ -1,0 +1,388 @@
+//! In which order candidates are reported: how likely each is meant.
+
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
+
+use patchwright_csource::Function;
+use patchwright_space::{HoleKind, Schema, delete_statement};
+use patchwright_text::{Edit, LineMap, apply_edits, unified_diff};
+
+use crate::{
+    change_text::{
+        is_early_step, is_no_op, is_offset, is_self_assignment, names_number, size_of_change,
+        without_numbers,
+    },
+    comparisons::Comparisons,
+    evasion::{empties, is_evasion},
+    found::FoundClass,
+    instrument::{HoleEntry, Instrumented, SourceFile},
+    names::{is_unmentioned, names},
+    outcome::Patch,
+    repeated::repeats,
+    unread::Reads,
+};
+
+/// A plausible candidate, ready to be verified.
+#[derive(Clone)]
+pub(crate) struct Proposal<'a> {
+    pub(crate) class: usize,
+    pub(crate) found: &'a FoundClass,
+    pub(crate) edit: Cow<'a, Edit>,
+    /// The edit that was found, which may do the same in a longer way.
+    pub(crate) member_edit: &'a Edit,
+    pub(crate) schema: Schema,
+    /// Its place in the class.
+    pub(crate) member: usize,
+    /// See [`Comparisons::strangeness`].
+    strangeness: usize,
+    /// See [`repeats`].
+    repeats: bool,
+    /// See [`is_unmentioned`].
+    is_unmentioned: bool,
+    /// See [`Reads::forgets`].
+    forgets: bool,
+    /// See [`Reads::remembers`].
+    remembers: bool,
+    /// See [`is_early_step`].
+    is_early_step: bool,
+    /// See [`is_new_number`].
+    is_new_number: bool,
+    /// See [`is_offset`].
+    is_offset: bool,
+    /// See [`names_number`].
+    names_number: bool,
+    /// See [`size_of_change`].
+    size_of_change: usize,
+    /// See [`is_evasion`].
+    pub(crate) is_evasion: bool,
+    /// Enough candidates before it differ from it in a number only, or are of the same location.
+    is_crowd: bool,
+}
+
+/// From this cost on an expression is calculated in a new way.
+const CALCULATED_COST: u32 = 3;
+
+/// Where candidates stand.
+#[derive(Clone, Copy)]
+pub(crate) struct Places<'f> {
+    pub(crate) holes: &'f [HoleEntry],
+    pub(crate) files: &'f [SourceFile],
+    /// Failing tests crash.
+    pub(crate) crash: bool,
+}
+
+impl Instrumented {
+    pub(crate) fn places(&self) -> Places<'_> {
+        Places {
+            holes: &self.holes,
+            files: &self.files,
+            crash: self.crash,
+        }
+    }
+}
+
+impl Proposal<'_> {
+    /// The changed file, its text and what changes in it; `None` if nothing does.
+    pub(crate) fn applied<'f>(
+        &'f self,
+        places: Places<'f>,
+    ) -> Option<(&'f Path, Vec<u8>, Vec<u8>)> {
+        let (file, before) = self.found.changed(places.holes, places.files);
+        if is_self_assignment(before, &self.edit) {
+            return None;
+        }
+        let text = apply_edits(before, std::slice::from_ref(&*self.edit)).ok()?;
+        let diff = unified_diff(file.to_string_lossy().as_bytes(), before, &text);
+        (!diff.is_empty()).then_some((file, text, diff))
+    }
+
+    /// By index, the tests that execute what it changes, if that is known.
+    pub(crate) fn visited_by<'f>(&self, places: Places<'f>) -> Option<&'f BTreeSet<usize>> {
+        match self.schema {
+            // What is declared elsewhere changes there, too.
+            Schema::Declaration => None,
+            _ => {
+                let visited = &places.holes[self.found.entry].visited_by;
+                self.found.is_local.then_some(visited)
+            }
+        }
+    }
+
+    /// The function of the file as it was in whose body it changes something, if it is one.
+    pub(crate) fn function<'f>(&self, places: Places<'f>) -> Option<&'f Function> {
+        let entry = &places.holes[self.found.entry];
+        let is_local = self.found.is_local && self.found.header.is_none();
+        is_local.then(|| &places.files[entry.file].unit.functions[entry.hole.function])
+    }
+
+    /// It as a patch, as yet the first one of the first class.
+    pub(crate) fn patch(&self, places: Places<'_>, diff: Vec<u8>) -> Patch {
+        let entry = &places.holes[self.found.entry];
+        let (changed, text) = self.found.changed(places.holes, places.files);
+        let functions = &places.files[entry.file].unit.functions;
+        Patch {
+            file: changed.to_path_buf(),
+            line: LineMap::new(text).line(self.edit.span.start),
+            function: match self.found.is_local {
+                true => functions[entry.hole.function].name.clone(),
+                false => String::new(),
+            },
+            schema: self.schema.name(),
+            cost: self.found.cost,
+            diff,
+            edits: vec![self.edit.clone().into_owned()],
+            class: 1,
+            class_size: self.found.count,
+            representative: self.member == 0,
+            code_differs: true,
+            distinct: 0,
+            undefined: None,
+        }
+    }
+
+    /// Whether it only takes a piece of the text out.
+    pub(crate) fn takes_out(&self, places: Places<'_>) -> bool {
+        let (_, source) = self.found.changed(places.holes, places.files);
+        let (before, after) = (&source[self.edit.span.range()], &self.edit.text[..]);
+        let same = |(a, b): &(&u8, &u8)| a == b;
+        let begin = before.iter().zip(after).take_while(same).count();
+        let end = before.iter().rev().zip(after.iter().rev());
+        after.len() < before.len() && begin + end.take_while(same).count() >= after.len()
+    }
+
+    /// How many characters the text gains.
+    pub(crate) fn growth(&self) -> isize {
+        self.edit.text.len() as isize - self.edit.span.len() as isize
+    }
+
+    /// It calculates something new in place of what was there: of two things that nobody joined before, something fits any tests. The lesser
+    /// or the greater of what was there and something else is no such thing.
+    fn is_calculated(&self) -> bool {
+        let is_choice = self.edit.text.contains(&b'?');
+        self.schema == Schema::Expression && self.found.cost >= CALCULATED_COST && !is_choice
+    }
+}
+
+/// So many candidates that differ in a number only are reported before all others: which of them is right nobody can tell, and
+/// they would leave no room for anything else.
+const NUMBERS_REPORTED: usize = 2;
+
+/// So many of one location are reported before those of other locations.
+const PATCHES_OF_LOCATION: usize = 4;
+
+/// Most patches of one class in a report that has room for other classes.
+pub(crate) const MEMBERS_REPORTED: usize = 4;
+
+/// Of the nearness of a crash itself, what the function has in which it happens, and the statement that calls it.
+const NEAR_CRASH: f64 = 0.45;
+
+/// Of the nearness of a crash itself, so much makes a location one where it happens.
+const AT_CRASH: f64 = 0.9;
+
+/// The order of the report: cost, and one more where tests crash and it is neither in that function nor where it is called; less drastic changes before more drastic ones (moved statements after what changes
+/// values, numbers but 1 that are added to something after these, and exits last); conditions of what crashes before others; what people rarely change after what they do (numbers as conditions, signs, casts), and so what then has one
+/// operand twice, or leaves a variable that nothing reads; what names only what the function mentions before what does not; the first of each class before the others, and for that what compares things that the function compares elsewhere, or
+/// others in the same way, and what keeps a condition and adds to it; what calculates something new after what does not; such
+/// comparisons before others; steps at the end of a block before others; numbers of the function, or the next one, before others and before variables in their place; another operator before other changes, and fewer bytes of text before more; kind of change; the order of the search.
+/// Of those that differ in a number only, all but the first [`NUMBERS_REPORTED`] come after everything else, as those of one location beyond
+/// [`PATCHES_OF_LOCATION`], and after them what keeps something from happening or from being seen ([`is_evasion`]).
+pub(crate) fn ranked<'f>(classes: &'f [FoundClass], places: Places<'_>) -> Vec<Proposal<'f>> {
+    let Places {
+        holes,
+        files,
+        crash,
+    } = places;
+    let mut comparisons: BTreeMap<(usize, usize), Comparisons> = BTreeMap::new();
+    let mut mentioned: BTreeMap<(usize, usize), BTreeSet<&[u8]>> = BTreeMap::new();
+    let mut reads: BTreeMap<(usize, usize), Reads> = BTreeMap::new();
+    let mut proposals: Vec<Proposal<'_>> = Vec::new();
+    for (class, found) in classes.iter().enumerate() {
+        let entry = &holes[found.entry];
+        let unit = &files[entry.file].unit;
+        let (_, source) = found.changed(holes, files);
+        let comparisons = comparisons
+            .entry((entry.file, entry.hole.function))
+            .or_insert_with(|| Comparisons::of(&unit.source, &unit.functions[entry.hole.function]));
+        let mentioned = mentioned
+            .entry((entry.file, entry.hole.function))
+            .or_insert_with(|| {
+                let text = &unit.source[unit.functions[entry.hole.function].span.range()];
+                names(text).into_iter().collect()
+            });
+        let reads = reads
+            .entry((entry.file, entry.hole.function))
+            .or_insert_with(|| Reads::of(unit, &unit.functions[entry.hole.function]));
+        let is_local = found.is_local && found.header.is_none();
+        let mut members: Vec<Proposal<'_>> = found
+            .members
+            .iter()
+            .map(|(member_edit, schema)| {
+                // What does nothing is better not there.
+                let deletion = match is_no_op(source, member_edit) && !crash {
+                    true => deletion(places, entry, member_edit),
+                    false => None,
+                };
+                // An empty branch nobody writes.
+                let takes_out = deletion.as_ref().is_some_and(|edit| !empties(source, edit));
+                let (edit, schema) = match deletion {
+                    Some(deletion) => (Cow::Owned(deletion), &Schema::Deletion),
+                    None => (Cow::Borrowed(member_edit), schema),
+                };
+                let before = &source[edit.span.range()];
+                Proposal {
+                    class,
+                    found,
+                    schema: *schema,
+                    member: 0,
+                    strangeness: comparisons.strangeness(before, &edit.text),
+                    repeats: repeats(source, &edit),
+                    is_unmentioned: is_unmentioned(mentioned, before, &edit.text),
+                    forgets: is_local && reads.forgets(&edit),
+                    remembers: is_local && reads.remembers(&edit),
+                    is_early_step: is_early_step(source, &edit),
+                    is_new_number: is_new_number(
+                        &unit.source[unit.functions[entry.hole.function].span.range()],
+                        before,
+                        &edit.text,
+                    ),
+                    is_offset: *schema == Schema::Expression && is_offset(before, &edit.text),
+                    names_number: names_number(before, &edit.text),
+                    size_of_change: size_of_change(before, &edit.text),
+                    is_evasion: !takes_out && is_evasion(source, &edit, *schema, crash),
+                    is_crowd: false,
+                    edit,
+                    member_edit,
+                }
+            })
+            .collect();
+        members.sort_by_key(|member| {
+            let keeps_condition = member.schema == Schema::Refinement;
+            (
+                member.is_unmentioned,
+                member.forgets,
+                member.strangeness,
+                member.repeats,
+                !keeps_condition,
+            )
+        });
+        // Few members of a class are reported; what only takes something out is one of them.
+        let taken_out = members.iter().position(|member| member.takes_out(places));
+        if let Some(at) = taken_out.filter(|&at| at > 1) {
+            let member = members.remove(at);
+            members.insert(1, member);
+        }
+        for (number, member) in members.iter_mut().enumerate() {
+            member.member = number;
+        }
+        proposals.extend(members);
+    }
+    let nearness = |found: &FoundClass| holes[found.entry].nearness;
+    let nearest = holes.iter().map(|hole| hole.nearness);
+    let nearest = nearest.fold(0.0, f64::max);
+    let is_far = |found: &FoundClass| crash && nearness(found) < nearest * NEAR_CRASH;
+    // Of what mends a crash, two in three are conditions of what crashes.
+    let keeps_from_crash = |proposal: &Proposal<'_>| {
+        crash
+            && matches!(proposal.schema, Schema::Guard | Schema::Refinement)
+            && nearness(proposal.found) >= nearest * AT_CRASH
+    };
+    proposals.sort_by_key(|proposal| {
+        // After what is moved, before what leaves early.
+        let drasticness = proposal.schema.drasticness();
+        let drastic = (
+            drasticness.max(u32::from(proposal.is_offset)),
+            proposal.is_offset,
+        );
+        (
+            proposal.is_evasion,
+            proposal.found.cost + u32::from(is_far(proposal.found)),
+            (drastic, !keeps_from_crash(proposal)),
+            proposal.schema == Schema::UnusualExpression || proposal.repeats || proposal.forgets,
+            (
+                proposal.is_unmentioned,
+                proposal.member,
+                !proposal.remembers,
+            ),
+            proposal.is_calculated(),
+            proposal.strangeness,
+            proposal.is_early_step,
+            proposal.is_new_number || proposal.names_number,
+            proposal.size_of_change,
+            proposal.schema,
+            proposal.class,
+        )
+    });
+    let mut alike: BTreeMap<(usize, Vec<u8>), usize> = BTreeMap::new();
+    let mut of_location: BTreeMap<usize, usize> = BTreeMap::new();
+    for proposal in &mut proposals {
+        let entry = proposal.found.entry;
+        let count = alike
+            .entry((entry, without_numbers(&proposal.edit.text)))
+            .or_default();
+        *count += 1;
+        let is_alike = *count > NUMBERS_REPORTED;
+        // Those that differ in a number only do not keep others away.
+        let at_location = of_location.entry(entry).or_default();
+        *at_location += usize::from(!is_alike && !proposal.is_evasion);
+        proposal.is_crowd = is_alike || *at_location > PATCHES_OF_LOCATION;
+    }
+    proposals.sort_by_key(|proposal| (proposal.is_evasion, proposal.is_crowd));
+    proposals
+}
+
+/// Whether a number comes in that the function mentions nowhere, and that is not one more or less than one that goes.
+fn is_new_number(function: &[u8], before: &[u8], after: &[u8]) -> bool {
+    let numbers = |text: &[u8]| -> Vec<i64> {
+        let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || *byte == b'.';
+        let words = text.split(|byte| !is_word(byte));
+        words
+            .filter_map(|word| std::str::from_utf8(word).ok()?.parse().ok())
+            .collect()
+    };
+    let (gone, known) = (numbers(before), numbers(function));
+    numbers(after).into_iter().any(|new| {
+        let is_near = gone.iter().any(|old| old.abs_diff(new) <= 1);
+        new > 1 && !is_near && !known.contains(&new)
+    })
+}
+
+/// The statement that an edit changes taken out, if it can be.
+fn deletion(places: Places<'_>, entry: &HoleEntry, edit: &Edit) -> Option<Edit> {
+    let around = places
+        .holes
+        .iter()
+        .filter(|other| other.file == entry.file && other.hole.span.contains_span(edit.span));
+    let guards = around.filter_map(|other| match other.hole.kind {
+        HoleKind::Guard { is_body, .. } => Some((other.hole.span, is_body)),
+        _ => None,
+    });
+    let (span, is_body) = guards.min_by_key(|(span, _)| span.len())?;
+    let source = &places.files[entry.file].unit.source;
+    Some(delete_statement(source, span, is_body))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_is_new_if_the_function_does_not_mention_it_or_the_one_beside() {
+        let function = b"{ if (n == 0) n = -5; return n / 10 + x7; }";
+        for (before, after, is_new) in [
+            ("5", "9", true),
+            ("5", "10", false),
+            ("-5", "-10", false),
+            ("5", "6", false),
+            ("5", "7", true),
+            ("n", "7", true),
+            ("n", "n + 3", true),
+            ("n", "n + 10", false),
+        ] {
+            let found = is_new_number(function, before.as_bytes(), after.as_bytes());
+            assert_eq!(found, is_new, "{before} {after}");
+        }
+    }
+}
