@@ -70,8 +70,11 @@ macro_rules! programs {
 
 programs! {
     another_function
+    back_into_its_range
     both_compared
     character_class
+    counted_twice
+    direction_that_is_missing
     dropped_argument
     element_of_a_table
     else_of_another_if
@@ -80,6 +83,8 @@ programs! {
     exchanged_operands
     exchanged_results
     exchanged_subscripts
+    first_of_all
+    first_of_an_array
     first_value_of_a_global
     forgotten_else
     forgotten_key
@@ -87,14 +92,17 @@ programs! {
     function_as_value
     grouped_otherwise
     guarded_exit
+    kept_from_what_is_read
     kept_in_order
     left_before_a_crash
     letters_behind_digits
     macro_without_parentheses
     member_that_begins_again
     moved_statement
+    moved_to_its_label
     number_printed_as_another
     number_too_large
+    order_of_strings
     other_jump
     other_label
     other_separator
@@ -107,5 +115,6 @@ programs! {
     uninitialized_array
     value_given_elsewhere
     variable_of_its_own_condition
+    variable_that_is_read
     words_of_an_expected_line
 }

@@ -83,6 +83,18 @@ pub(crate) fn names_number(before: &[u8], after: &[u8]) -> bool {
     }
 }
 
+/// Whether something is compared with a variable where nothing was compared: with zero or another constant it is four times as often.
+pub(crate) fn compares_with_name(before: &[u8], after: &[u8]) -> bool {
+    let (mut old, mut new) = (fine_tokens(before), fine_tokens(after));
+    drop_common(&mut old, &mut new);
+    let is_sign = |token: &&&[u8]| matches!(token[0], b'<' | b'>' | b'=' | b'!');
+    let signs = new.iter().take_while(is_sign).count();
+    let compared = new.get(signs).and_then(|token| token.first());
+    let is_shift = matches!(new[..], [b"<", b"<", ..] | [b">", b">", ..]);
+    let is_name = |byte: &u8| byte.is_ascii_alphabetic() || *byte == b'_';
+    old.is_empty() && (1..=2).contains(&signs) && !is_shift && compared.is_some_and(is_name)
+}
+
 /// Words and single signs.
 fn fine_tokens(text: &[u8]) -> Vec<&[u8]> {
     let text = text.trim_ascii();
@@ -263,6 +275,16 @@ mod tests {
         assert!(!is("n", "n + m"));
         assert!(!is("n", "n / 7"));
         assert!(!is("n + 3", "n + 7"));
+    }
+
+    #[test]
+    fn a_comparison_with_a_variable_that_is_added_is_seen() {
+        let is =
+            |before: &str, after: &str| compares_with_name(before.as_bytes(), after.as_bytes());
+        assert!(is("strcmp(a, b)", "strcmp(a, b) < i") && is("n && f(n)", "n && f(n) == p->n"));
+        assert!(is("(n && f(n))", "(n && f(n) < i)"));
+        assert!(!is("strcmp(a, b)", "strcmp(a, b) < 0") && !is("n < i", "n <= i"));
+        assert!(!is("f(n)", "f(n) + i") && !is("f(n)", "f(n) << i"));
     }
 
     #[test]

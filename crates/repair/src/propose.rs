@@ -1,7 +1,7 @@
 //! What is going to be verified: no candidate twice, and none that changes nothing.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap, VecDeque},
     sync::{Mutex, PoisonError},
 };
 
@@ -97,6 +97,8 @@ pub(crate) struct Selection<'f> {
     all: bool,
     /// Classes of which a member was proposed.
     represented: BTreeSet<usize>,
+    /// What is the same as something that keeps a statement from being executed: it comes last.
+    postponed: VecDeque<Proposed<'f>>,
 }
 
 impl<'f> Selection<'f> {
@@ -136,6 +138,7 @@ impl<'f> Selection<'f> {
             compiled: 0,
             all: options.all,
             represented: BTreeSet::new(),
+            postponed: VecDeque::new(),
         })
     }
 
@@ -147,7 +150,7 @@ impl<'f> Selection<'f> {
         loop {
             self.compile_ahead()?;
             let Some(mut proposal) = self.proposals.next() else {
-                return Ok(None);
+                return Ok(self.postponed.pop_front());
             };
             if self.all && self.represented.contains(&proposal.class) {
                 continue;
@@ -158,6 +161,7 @@ impl<'f> Selection<'f> {
             if !self.seen.insert(diff.clone()) {
                 continue;
             }
+            let mut is_evasion = false;
             // What stands outside of the function may change the code of others.
             let code = match proposal.found.is_local {
                 true => self.code(proposal.found.entry, &proposal.edit)?,
@@ -177,6 +181,7 @@ impl<'f> Selection<'f> {
                     let applied = shorter.applied(self.instrumented.places());
                     let applied = applied.map(|(_, text, diff)| (text, diff));
                     if let Some(applied) = applied {
+                        is_evasion = shorter.is_evasion && !proposal.is_evasion;
                         proposal = shorter;
                         (text, diff) = applied;
                         self.seen.insert(diff.clone());
@@ -186,13 +191,18 @@ impl<'f> Selection<'f> {
             }
             let distinct = self.distinct(&proposal, code.as_ref())?;
             self.represented.insert(proposal.class);
-            return Ok(Some(Proposed {
+            let proposed = Proposed {
                 proposal,
                 text,
                 diff,
                 code_differs: code.is_some(),
                 distinct,
-            }));
+            };
+            if is_evasion {
+                self.postponed.push_back(proposed);
+                continue;
+            }
+            return Ok(Some(proposed));
         }
     }
 

@@ -12,8 +12,8 @@ use patchwright_text::{Edit, LineMap, apply_edits, unified_diff};
 
 use crate::{
     change_text::{
-        is_early_step, is_no_op, is_offset, is_self_assignment, names_number, size_of_change,
-        without_numbers,
+        compares_with_name, is_early_step, is_no_op, is_offset, is_self_assignment, names_number,
+        size_of_change, without_numbers,
     },
     comparisons::Comparisons,
     evasion::{empties, is_evasion},
@@ -52,7 +52,7 @@ pub(crate) struct Proposal<'a> {
     is_new_number: bool,
     /// See [`is_offset`].
     is_offset: bool,
-    /// See [`names_number`].
+    /// See [`names_number`] and [`compares_with_name`].
     names_number: bool,
     /// See [`size_of_change`].
     size_of_change: usize,
@@ -249,7 +249,8 @@ pub(crate) fn ranked<'f>(classes: &'f [FoundClass], places: Places<'_>) -> Vec<P
                         &edit.text,
                     ),
                     is_offset: *schema == Schema::Expression && is_offset(before, &edit.text),
-                    names_number: names_number(before, &edit.text),
+                    names_number: names_number(before, &edit.text)
+                        || compares_with_name(before, &edit.text),
                     size_of_change: size_of_change(before, &edit.text),
                     is_evasion: !takes_out && is_evasion(source, &edit, *schema, crash),
                     is_crowd: false,
@@ -266,6 +267,7 @@ pub(crate) fn ranked<'f>(classes: &'f [FoundClass], places: Places<'_>) -> Vec<P
                 member.strangeness,
                 member.repeats,
                 !keeps_condition,
+                member.names_number,
             )
         });
         // Few members of a class are reported; what only takes something out is one of them.

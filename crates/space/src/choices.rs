@@ -14,15 +14,15 @@ use patchwright_text::{Edit, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
-    both_sides, calls, counterparts,
+    both_sides, calls, counterparts, directions,
     distant::Shown,
-    else_assigned, else_joined, else_moved, else_reordered,
+    distinct, else_assigned, else_joined, else_moved, else_reordered,
     endings::last_statements,
-    exchanged_names, exits, first_values, function_values,
+    exchanged_names, exits, extremes, first_values, function_values,
     holes::{Hole, HoleKind},
     initialization, jumps, labels, letter_digits, limits, links, loops, moves, negative_remainders,
     newlines, next_keys, null_pointers, operators, other_jumps, others, own_calls, predicates,
-    remainders, renames, repetitions, resets, results, second_calls, sizes,
+    ranges, remainders, renames, repetitions, resets, results, second_calls, sizes,
     slots::{AtomBuilder, Atoms},
     space::{Schema, Schemas},
     strings, subscripts, targets,
@@ -202,6 +202,8 @@ pub fn choices(
         remainders::find(&mut finder);
         targets::find(&mut finder);
         limits::find(&mut finder);
+        extremes::find(&mut finder);
+        ranges::find(&mut finder);
     }
     if schemas.expression {
         widenings::find(&mut finder);
@@ -218,6 +220,7 @@ pub fn choices(
         else_joined::find(&mut finder);
         else_moved::find(&mut finder);
         links::find(&mut finder);
+        distinct::find(&mut finder);
     }
     if schemas.operator {
         operators::find(&mut finder);
@@ -234,6 +237,7 @@ pub fn choices(
         repetitions::find(&mut finder);
         counterparts::find(&mut finder);
         next_keys::find(&mut finder);
+        directions::find(&mut finder);
     }
     if schemas.entries && schemas.exits != Some(exits::Conditions::All) {
         exits::find_entry(&mut finder);

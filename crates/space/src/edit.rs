@@ -196,7 +196,7 @@ pub fn delete_statement(source: &[u8], span: Span, is_body: bool) -> Edit {
 
 /// Puts a statement under a condition: on a line of its own above it, one step further in, when the statement begins its
 /// line. Several lines, and what an `else` could attach to, get braces.
-fn guard_statement(source: &[u8], span: Span, is_body: bool, condition: &str) -> Edit {
+pub(crate) fn guard_statement(source: &[u8], span: Span, is_body: bool, condition: &str) -> Edit {
     let (start, end) = (span.start as usize, span.end as usize);
     let text = &source[start..end];
     if is_body {

@@ -24,14 +24,18 @@ const COST: u32 = ASSIGNMENT_COST + 2;
 const MOST_VARIABLES: usize = 4;
 
 pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
-    let changed = changed(finder);
+    let assigned = assigned(finder);
+    let addressed: FxHashSet<VarId> = finder.function.address_taken.iter().copied().collect();
+    let changed: FxHashSet<VarId> = assigned.union(&addressed).copied().collect();
     let mut never: Vec<VarId> = Vec::new();
     for &id in &finder.function.locals {
-        let is_kept = !changed.contains(&id) && !finder.function.parameters.contains(&id);
+        let is_kept = !assigned.contains(&id) && !finder.function.parameters.contains(&id);
         if is_kept && is_number(finder, id) && !never.contains(&id) {
             never.push(id);
         }
     }
+    // What is read into a variable may be its first value.
+    never.sort_by_key(|id| addressed.contains(id));
     for standing in finder.statements.clone() {
         if standing.span.len() > LONGEST {
             continue;
@@ -39,7 +43,9 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
         let mut mentioned = Vec::new();
         for expr in expressions(finder, standing.id) {
             for id in mentioned_variables(finder, expr) {
-                if !mentioned.contains(&id) && is_number(finder, id) && is_here(&standing, id) {
+                // Some get their first value here.
+                let is_visible = standing.scope.visible.contains(&id);
+                if !mentioned.contains(&id) && is_number(finder, id) && is_visible {
                     mentioned.push(id);
                 }
             }
@@ -52,8 +58,9 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
             }
             continue;
         }
-        before(finder, &standing, &mentioned, &changed);
         behind(finder, &standing, &mentioned, &never);
+        mentioned.retain(|&id| is_here(&standing, id));
+        before(finder, &standing, &mentioned, &changed);
     }
 }
 
@@ -149,10 +156,10 @@ fn both_ways(finder: &mut Finder<'_, '_, '_>, kept: VarId, other: VarId) -> Vec<
         .into()
 }
 
-/// The variables that an assignment or a step of the function changes, or something that has their address may change.
-fn changed(finder: &Finder<'_, '_, '_>) -> FxHashSet<VarId> {
+/// The variables that an assignment or a step of the function changes.
+fn assigned(finder: &Finder<'_, '_, '_>) -> FxHashSet<VarId> {
     let function = finder.function;
-    let mut found: FxHashSet<VarId> = function.address_taken.iter().copied().collect();
+    let mut found = FxHashSet::default();
     for expr in &function.exprs {
         let target = match expr.kind {
             ExprKind::Assign { target, .. } => target,

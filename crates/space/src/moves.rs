@@ -48,7 +48,9 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
         let mut go =
             |finder: &mut Finder<'_, '_, '_>, way: &mut dyn Iterator<Item = usize>, after: bool| {
                 for (step, other) in way.take(FURTHEST).enumerate() {
-                    let Some(beside) = passable(finder, inner[other], &names) else {
+                    let labelled = labelled(finder, inner[other]).filter(|_| !after);
+                    let passed = labelled.unwrap_or(inner[other]);
+                    let Some(beside) = passable(finder, passed, &names) else {
                         break;
                     };
                     // Two neighbours change places when the first passes the second, and the other way round.
@@ -73,6 +75,9 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
                         woven: finder.text(standing.span),
                         edit,
                     });
+                    if labelled.is_some() {
+                        break;
+                    }
                 }
             };
         go(finder, &mut (0..place).rev(), false);
@@ -87,6 +92,16 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
             });
         }
         finder.add(standing.span, None, Form::Moved(destinations), alternatives);
+    }
+}
+
+/// What is executed where a label of a `switch` stands: nothing comes between the label and what is moved there.
+fn labelled(finder: &Finder<'_, '_, '_>, id: StmtId) -> Option<StmtId> {
+    match finder.function.stmt(id).kind {
+        StmtKind::Case(body) | StmtKind::Default(body) => {
+            Some(labelled(finder, body).unwrap_or(body))
+        }
+        _ => None,
     }
 }
 

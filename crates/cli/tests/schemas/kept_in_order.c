@@ -3,17 +3,20 @@
 // case 7 2 8 1 => 8
 // case 2 2 => 2
 // schemas: assignment
-// patch in: main
-// added:     if (height > peak) peak = height;
+// patch in: highest
+// added:     if (height > most) most = height;
 #include <stdio.h>
 #include <stdlib.h>
 
-int main(int argc, char **argv) {
-  int peak = 0, count = 0;
-  for (int i = 1; i < argc; i++) {
-    int height = atoi(argv[i]);
-    count += height > 0;
+static int highest(char **words) {
+  int most = 0, height;
+  while (*words) {
+    height = atoi(*words++);
   }
-  printf("%d\n", count > 0 ? peak : -1);
+  return most;
+}
+
+int main(int argc, char **argv) {
+  printf("%d\n", argc > 1 ? highest(argv + 1) : 0);
   return 0;
 }
