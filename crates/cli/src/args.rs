@@ -742,14 +742,16 @@ pub fn duration(text: &str) -> Result<std::time::Duration, String> {
         text.find(|c: char| !c.is_ascii_digit())
             .unwrap_or(text.len()),
     );
-    let number: u64 = number
-        .parse()
-        .map_err(|_| format!("`{text}` is no time; write 30s, 10m or 1h"))?;
+    let number: Option<u64> = number.parse().ok();
     let seconds = match unit {
-        "" | "s" => number,
-        "m" => number * 60,
-        "h" => number * 3600,
-        _ => return Err(format!("`{text}` is no time; write 30s, 10m or 1h")),
+        "" | "s" => Some(1),
+        "m" => Some(60),
+        "h" => Some(3600),
+        _ => None,
     };
+    let seconds = number
+        .zip(seconds)
+        .and_then(|(number, unit)| number.checked_mul(unit));
+    let seconds = seconds.ok_or_else(|| format!("`{text}` is no time; write 30s, 10m or 1h"))?;
     Ok(std::time::Duration::from_secs(seconds))
 }

@@ -31,7 +31,7 @@ use patchwright_symbolic::{Check, EncodeError, Encoding, Entry, Options, encode}
 use crate::{
     Exit,
     encoded::{Problem, Reader, checks, deep},
-    memory,
+    limits::{self, Limits},
     places::Places,
     progress::Progress,
     signals,
@@ -51,14 +51,11 @@ pub fn run(args: &ProveArgs) -> Exit {
             eprintln!("patchwright: error: {message}");
             Exit::BadInput
         }
-        Err(Problem::Interrupted) if memory::is_exceeded() => {
-            eprintln!(
-                "patchwright: unknown, because {}",
-                memory::reason(args.memory)
-            );
-            Exit::Undecided
-        }
         Err(Problem::Interrupted) => {
+            if let Some(why) = limits::exceeded() {
+                eprintln!("patchwright: unknown, because {why}");
+                return Exit::Undecided;
+            }
             eprintln!(
                 "patchwright: interrupted before anything was found; --function NAME, --paths or a smaller --bound ask for less"
             );
@@ -68,6 +65,7 @@ pub fn run(args: &ProveArgs) -> Exit {
 }
 
 fn try_run(args: &ProveArgs) -> Result<Exit, Problem> {
+    let started = Instant::now();
     let scratch = Scratch::in_default_place().map_err(Problem::of)?;
     let cancel = CancelToken::new().map_err(Problem::of)?;
     signals::cancel_on_signals(cancel.clone(), false);
@@ -77,9 +75,13 @@ fn try_run(args: &ProveArgs) -> Result<Exit, Problem> {
     progress.phase("reading");
     let program = read::program(args, &scratch, cancel.clone())?;
     let scratch = Arc::new(Mutex::new(Some(scratch)));
-    // The thread that watches the memory outlives the job.
+    // The thread that watches the limits outlives the job.
     let end = move || drop(scratch.lock().map(|mut scratch| scratch.take()));
-    memory::cancel_beyond(args.memory, cancel.clone(), end.clone());
+    let limits = Limits {
+        memory: args.memory,
+        time: args.timeout,
+    };
+    limits.watch(started, cancel.clone(), end.clone());
     let result = deep(|| {
         let mut job = Job::new(args, program, &cancel);
         job.progress = Some(&progress);
@@ -299,8 +301,8 @@ impl<'a> Job<'a> {
             repaired = Some(self.repair(&mut report, &options, &budget)?);
         }
         self.finish(&mut report)?;
-        if memory::is_exceeded() {
-            eprintln!("patchwright: {}", memory::reason(self.args.memory));
+        if let Some(why) = limits::exceeded() {
+            eprintln!("patchwright: {why}");
         } else if self.cancel.is_cancelled() {
             return Ok(Exit::Interrupted);
         }
@@ -567,7 +569,7 @@ impl<'a> Job<'a> {
         }
         if self.args.stats {
             self.stats.terms = self.terms.len() as u64;
-            self.stats.memory = memory::peak();
+            self.stats.memory = limits::peak();
             report.stats = Some(self.stats.clone());
         }
         if self.args.json {

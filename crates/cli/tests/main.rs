@@ -22,6 +22,7 @@ mod localize;
 mod projects;
 mod protection;
 mod prove;
+mod prove_limits;
 mod prove_math;
 mod prove_paths;
 mod readme;

@@ -211,32 +211,6 @@ fn the_test_of_undefined_behaviour_says_how_it_is_compiled_and_fails_then() {
 }
 
 #[test]
-fn a_formula_that_needs_too_much_memory_is_unknown() {
-    let place = Place::new();
-    // One grows while it is encoded, the other when it becomes clauses.
-    place.write(
-        "terms.c",
-        "unsigned t[64];\nint f(unsigned x, unsigned y)\n{\n    for (int i = 0; i < 100000; i++) {\n        x = x * 31 + y;\n        \
-         y ^= x >> 3;\n        t[i % 64] += y;\n    }\n    if (x == y) __builtin_trap();\n    return 0;\n}\n",
-    );
-    place.write(
-        "clauses.c",
-        "#include <assert.h>\nint f(unsigned long x, unsigned long y)\n{\n    for (int i = 0; i < 400; i++)\n        \
-         x = x * (y | 1) + i;\n    assert(x % 4 != 3 || y % 7 != 5 || x % 11 != y % 3);\n    return 0;\n}\n",
-    );
-    for file in ["project/terms.c", "project/clauses.c"] {
-        let flags = [file, "--function", "f", "--memory", "100"];
-        let (status, text, errors) = prove(&place, &flags);
-        assert_eq!(status, Some(5), "{file}: {text}{errors}");
-        let told = format!("{text}{errors}");
-        assert!(
-            told.contains("more than 100 MiB of memory would be needed"),
-            "{file}: {told}"
-        );
-    }
-}
-
-#[test]
 fn the_least_number_by_minus_one_is_found_without_looking_for_overflows() {
     for operator in ["/", "%"] {
         let place = Place::new();

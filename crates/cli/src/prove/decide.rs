@@ -8,7 +8,7 @@ use patchwright_solve::{Budget, Terms};
 use patchwright_symbolic::{Encoding, Entry, Options, UnwindingKind};
 
 use super::{Asked, Job, deeper, show};
-use crate::{encoded::Problem, memory};
+use crate::{encoded::Problem, limits};
 
 /// What is known of the program.
 pub struct Decided {
@@ -264,8 +264,8 @@ impl Job<'_> {
                     .collect();
                 proof::Verdict::Unknown
             }
-            Verdict::Budget if memory::is_exceeded() => {
-                reasons = vec![(memory::reason(self.args.memory), None)];
+            Verdict::Budget if limits::exceeded().is_some() => {
+                reasons.extend(limits::exceeded().map(|why| (why.to_owned(), None)));
                 proof::Verdict::Unknown
             }
             Verdict::Budget if self.cancel.is_cancelled() => proof::Verdict::Interrupted,

@@ -4,6 +4,8 @@ use std::{ffi::OsString, path::PathBuf};
 
 use clap::Args;
 
+use crate::args::duration;
+
 /// Flags of `patchwright prove`.
 #[derive(Args, Debug)]
 pub struct ProveArgs {
@@ -88,6 +90,10 @@ pub struct ProveArgs {
     /// Instructions that are encoded at most, unwound and inlined [default: 5000000; of each path 400000]
     #[arg(long, value_name = "N", help_heading = "How far")]
     pub max_instructions: Option<u64>,
+
+    /// Take no longer than this, such as 30s, 10m, 1h; what is known by then is told
+    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "How far")]
+    pub timeout: Option<std::time::Duration>,
 
     /// MiB of memory at most
     #[arg(long, value_name = "MIB", default_value_t = 2048, value_parser = clap::value_parser!(u64).range(64..), help_heading = "How far")]
