@@ -72,6 +72,15 @@ fn a_header_with_functions_that_two_sources_include_is_repaired_in_both() {
 }
 
 #[test]
+fn what_stands_behind_a_header_is_declared_nowhere_in_it() {
+    let place = project();
+    let arguments = ["--schemas", "declaration", "--places", "1"];
+    let project = ["repair", "project", "--files", "list.h"];
+    let output = place.run(project.into_iter().chain(arguments));
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+}
+
+#[test]
 fn a_file_that_is_included_once_for_each_type_is_left_alone_with_a_reason() {
     let place = project();
     let template = LIST
