@@ -6,17 +6,11 @@
 
 use std::{fs, path::Path, process::Command};
 
-use crate::common::{Place, stderr, stdout};
+use crate::common::{Place, prove, stderr};
 
 fn example(name: &str) -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/prove");
     fs::read_to_string(folder.join(name)).expect("an example")
-}
-
-fn prove(place: &Place, arguments: &[&str]) -> (Option<i32>, String, String) {
-    let output = place.run([&["prove"], arguments].concat());
-    assert_eq!(place.leftovers(), [""; 0]);
-    (output.status.code(), stdout(&output), stderr(&output))
 }
 
 fn json(text: &str) -> serde_json::Value {

@@ -4,13 +4,7 @@
     reason = "these tests are a user of the program: they write sources and read what it wrote"
 )]
 
-use crate::common::{Place, stderr, stdout};
-
-fn prove(place: &Place, arguments: &[&str]) -> (Option<i32>, String, String) {
-    let output = place.run([&["prove"], arguments].concat());
-    assert_eq!(place.leftovers(), [""; 0]);
-    (output.status.code(), stdout(&output), stderr(&output))
-}
+use crate::common::{Place, prove};
 
 #[test]
 fn a_formula_that_needs_too_much_memory_is_unknown() {

@@ -147,6 +147,13 @@ impl Place {
     }
 }
 
+/// What `patchwright prove` ends with and says. It leaves nothing behind.
+pub fn prove(place: &Place, arguments: &[&str]) -> (Option<i32>, String, String) {
+    let output = place.run([&["prove"], arguments].concat());
+    assert_eq!(place.leftovers(), [""; 0]);
+    (output.status.code(), stdout(&output), stderr(&output))
+}
+
 pub fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
