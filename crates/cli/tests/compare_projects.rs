@@ -113,7 +113,15 @@ fn inputs_come_nearer_to_the_change_by_what_executions_go_through_and_compare() 
     let new = old.replace("limit < 3", "limit < 2");
     assert_ne!(old, new);
     let place = projects(old, &new, "[project]\nbuild = \"cc -o takes source.c\"\n");
-    let flags = ["--program", "takes", "--executions", "4000", "--json"];
+    let flags = [
+        "--program",
+        "takes",
+        "--executions",
+        "4000",
+        "--budget",
+        "10m",
+        "--json",
+    ];
     let (status, text) = run(&place, &flags);
     assert_eq!(status, Some(1), "{text}");
     let report: Value = serde_json::from_str(&text).unwrap();
