@@ -604,7 +604,8 @@ fn slice(source: &[u8], span: Span) -> &[u8] {
     span.slice(source).unwrap_or_default()
 }
 
-fn contains(text: &[u8], part: &[u8]) -> bool {
+/// Whether `part` stands somewhere in a text.
+pub(crate) fn contains(text: &[u8], part: &[u8]) -> bool {
     text.windows(part.len()).any(|window| window == part)
 }
 

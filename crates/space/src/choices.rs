@@ -20,9 +20,11 @@ use crate::{
     endings::last_statements,
     exchanged_names, exits, extremes, first_values, function_values,
     holes::{Hole, HoleKind},
-    initialization, jumps, labels, letter_digits, limits, links, loops, moves, negative_remainders,
-    newlines, next_keys, null_pointers, operators, other_jumps, others, own_calls, predicates,
-    ranges, remainders, renames, repetitions, resets, results, second_calls, sizes,
+    initialization,
+    insertion::insertion_after,
+    jumps, labels, letter_digits, limits, links, loops, moves, negative_remainders, newlines,
+    next_keys, null_pointers, operators, other_jumps, others, own_calls, predicates, ranges,
+    remainders, renames, repetitions, resets, results, second_calls, sizes,
     slots::{AtomBuilder, Atoms},
     space::{Schema, Schemas},
     strings, subscripts, targets,
@@ -265,6 +267,20 @@ impl Finder<'_, '_, '_> {
                 _ => None,
             });
         self.function.locals.iter().copied().chain(mentioned)
+    }
+
+    /// Adds assignments behind a statement, if there are any.
+    pub(crate) fn add_behind(&mut self, standing: &Standing, cost: u32, texts: Vec<String>) {
+        let source = &self.builder.unit.source;
+        let own = self.text(standing.span);
+        let alternatives = texts.into_iter().map(|text| Alternative {
+            schema: Schema::Assignment,
+            cost,
+            edit: insertion_after(source, standing.span, standing.is_body, &text),
+            woven: format!("{own} {text}"),
+        });
+        let alternatives = alternatives.collect();
+        self.add(standing.span, None, Form::Instead, alternatives);
     }
 
     /// Adds a location, if it has alternatives.

@@ -11,7 +11,7 @@ use rustc_hash::FxHashSet;
 use crate::{
     builder::ASSIGNMENT_COST,
     choices::{Alternative, Finder, Form, Standing},
-    insertion::{insertion, insertion_after},
+    insertion::insertion,
     operators::LONGEST,
     predicates::mentioned_variables,
     space::Schema,
@@ -130,16 +130,7 @@ fn behind(
         let name = &finder.builder.unit.variable(id).name;
         texts.push(format!("if ({name} < 0) {name} = 0;"));
     }
-    let source = &finder.builder.unit.source;
-    let own = finder.text(standing.span);
-    let alternatives = texts.into_iter().map(|text| Alternative {
-        schema: Schema::Assignment,
-        cost: COST,
-        woven: format!("{own} {text}"),
-        edit: insertion_after(source, standing.span, standing.is_body, &text),
-    });
-    let alternatives = alternatives.collect();
-    finder.add(standing.span, None, Form::Instead, alternatives);
+    finder.add_behind(standing, COST, texts);
 }
 
 /// One variable becomes at least, or at most, what another one is.

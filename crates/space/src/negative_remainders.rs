@@ -7,7 +7,6 @@ use patchwright_text::Edit;
 use crate::{
     builder::ASSIGNMENT_COST,
     choices::{Alternative, Finder, Form},
-    insertion::insertion_after,
     operators::LONGEST,
     remainders::has_effects,
     space::Schema,
@@ -68,15 +67,7 @@ fn find_statements(finder: &mut Finder<'_, '_, '_>) {
         };
         let (target, divisor) = (finder.text(target), finder.text(divisor));
         let text = format!("if ({target} < 0) {target} += {divisor};");
-        let source = &finder.builder.unit.source;
-        let own = finder.text(standing.span);
-        let alternative = Alternative {
-            schema: Schema::Assignment,
-            cost: MENDED_COST,
-            edit: insertion_after(source, standing.span, standing.is_body, &text),
-            woven: format!("{own} {text}"),
-        };
-        finder.add(standing.span, None, Form::Instead, vec![alternative]);
+        finder.add_behind(&standing, MENDED_COST, vec![text]);
     }
 }
 

@@ -8,12 +8,7 @@ use patchwright_csource::{
 };
 
 use crate::{
-    builder::ASSIGNMENT_COST,
-    choices::{Alternative, Finder, Form},
-    insertion::insertion_after,
-    operators::LONGEST,
-    remainders::has_effects,
-    space::Schema,
+    builder::ASSIGNMENT_COST, choices::Finder, operators::LONGEST, remainders::has_effects,
 };
 
 /// The statement, its condition and the number.
@@ -93,16 +88,7 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
         }
         let mut seen = std::collections::BTreeSet::new();
         texts.retain(|text| seen.insert(text.clone()));
-        let source = &finder.builder.unit.source;
-        let own = finder.text(standing.span);
-        let alternatives = texts.into_iter().map(|text| Alternative {
-            schema: Schema::Assignment,
-            cost: COST,
-            edit: insertion_after(source, standing.span, standing.is_body, &text),
-            woven: format!("{own} {text}"),
-        });
-        let alternatives = alternatives.collect();
-        finder.add(standing.span, None, Form::Instead, alternatives);
+        finder.add_behind(&standing, COST, texts);
     }
 }
 

@@ -4,14 +4,7 @@
 
 use patchwright_csource::{ExprId, ExprKind, StmtKind, UnaryOperator, lex, types::TypeKind};
 
-use crate::{
-    builder::ASSIGNMENT_COST,
-    choices::{Alternative, Finder, Form},
-    insertion::insertion_after,
-    operators::LONGEST,
-    space::Schema,
-    term::CType,
-};
+use crate::{builder::ASSIGNMENT_COST, choices::Finder, operators::LONGEST, term::CType};
 
 /// The statement, and the modulus.
 const REMAINDER_COST: u32 = ASSIGNMENT_COST + 1;
@@ -55,19 +48,10 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
             continue;
         }
         let lvalue = finder.text(span);
-        let source = &finder.builder.unit.source;
-        let own = finder.text(standing.span);
-        let alternatives = moduli.iter().map(|modulus| {
-            let text = format!("{lvalue} %= {modulus};");
-            Alternative {
-                schema: Schema::Assignment,
-                cost: REMAINDER_COST,
-                edit: insertion_after(source, standing.span, standing.is_body, &text),
-                woven: format!("{own} {text}"),
-            }
-        });
-        let alternatives = alternatives.collect();
-        finder.add(standing.span, None, Form::Instead, alternatives);
+        let texts = moduli
+            .iter()
+            .map(|modulus| format!("{lvalue} %= {modulus};"));
+        finder.add_behind(&standing, REMAINDER_COST, texts.collect());
     }
 }
 

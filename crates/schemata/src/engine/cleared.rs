@@ -497,15 +497,10 @@ fn is_watched(bytes: &[u8]) -> bool {
     }
     let kind = object::File::parse(bytes).map(|file| file.kind());
     match kind {
-        Ok(ObjectKind::Relocatable) => has(bytes, of_object),
+        Ok(ObjectKind::Relocatable) => batch::contains(bytes, of_object.as_bytes()),
         Ok(ObjectKind::Core) => true,
-        _ => has(bytes, of_program),
+        _ => batch::contains(bytes, of_program.as_bytes()),
     }
-}
-
-fn has(bytes: &[u8], wanted: &str) -> bool {
-    let wanted = wanted.as_bytes();
-    bytes.windows(wanted.len()).any(|window| window == wanted)
 }
 
 /// What workers make of tasks, in the order of the tasks.
