@@ -5,6 +5,7 @@ mod decide;
 mod deeper;
 mod flags;
 mod read;
+mod repairs;
 mod show;
 
 use std::{
@@ -18,8 +19,8 @@ use std::{
 use patchwright_exec::{CancelToken, Scratch, files};
 use patchwright_ir::Node;
 use patchwright_prove::{
-    Counterexample, Extent, Found, Level, Mutations, Real, Repair, Search, Source, Spec, Verdict,
-    choices, link, locate, mixes_arguments, mutations, patched, question, spec, unchanged,
+    Counterexample, Mutations, Source, Spec, Verdict, choices, link, locate, mixes_arguments, spec,
+    unchanged,
 };
 use patchwright_report::{
     proof::{self, Report},
@@ -181,6 +182,17 @@ impl<'a> Job<'a> {
         own: Option<&[Mutations]>,
         options: &Options,
     ) -> Result<Encoding, Problem> {
+        let linked = self.linked(own)?;
+        let options = match own {
+            Some(own) => self.with_choices(own, options),
+            None => options.clone(),
+        };
+        let entry = self.program.entry.clone();
+        self.encode(&linked, &entry, &options)
+    }
+
+    /// The program, or the meta-program with these mutations.
+    fn linked(&self, own: Option<&[Mutations]>) -> Result<patchwright_ir::Program, Problem> {
         let alternatives: Option<Vec<_>> =
             own.map(|own| own.iter().map(|one| &one.alternatives).collect());
         let linked = link(
@@ -188,14 +200,16 @@ impl<'a> Job<'a> {
             alternatives.as_deref(),
             &self.program.library,
         );
-        let linked = linked.map_err(Problem::of)?;
-        let mut options = options.clone();
-        if let Some(own) = own {
-            options.choices = choices(own);
-            options.decided_rounds = Some(self.longest);
+        linked.map_err(Problem::of)
+    }
+
+    /// How a meta-program with these mutations is encoded.
+    fn with_choices(&self, own: &[Mutations], options: &Options) -> Options {
+        Options {
+            choices: choices(own),
+            decided_rounds: Some(self.longest),
+            ..options.clone()
         }
-        let entry = self.program.entry.clone();
-        self.encode(&linked, &entry, &options)
     }
 
     fn encode(
@@ -242,16 +256,12 @@ impl<'a> Job<'a> {
 
     /// The reference's encoding, in the same terms.
     fn reference(&mut self, options: &Options) -> Result<Option<Encoding>, Problem> {
-        let Some(reference) = &self.program.reference else {
+        let Some(linked) = self.linked_reference()? else {
             return Ok(None);
         };
-        let linked = link(
-            std::slice::from_ref(&reference.source),
-            None,
-            &self.program.library,
-        );
-        let linked = linked.map_err(Problem::of)?;
-        let entry = reference.entry.clone();
+        let Some(entry) = self.program.reference.as_ref().map(|one| one.entry.clone()) else {
+            return Ok(None);
+        };
         let options = Options {
             prefix: "reference.".to_owned(),
             locations: false,
@@ -259,6 +269,15 @@ impl<'a> Job<'a> {
             ..options.clone()
         };
         self.encode(&linked, &entry, &options).map(Some)
+    }
+
+    fn linked_reference(&self) -> Result<Option<patchwright_ir::Program>, Problem> {
+        let Some(reference) = &self.program.reference else {
+            return Ok(None);
+        };
+        let sources = std::slice::from_ref(&reference.source);
+        let linked = link(sources, None, &self.program.library);
+        linked.map(Some).map_err(Problem::of)
     }
 
     fn run(&mut self) -> Result<Exit, Problem> {
@@ -298,7 +317,7 @@ impl<'a> Job<'a> {
         let mut repaired = None;
         let is_right = matches!(verdict, Verdict::Proved | Verdict::Void);
         if self.args.repair && !is_right && !matches!(verdict, Verdict::Budget) {
-            repaired = Some(self.repair(&mut report, &options, &budget)?);
+            repaired = Some(self.repair(&verdict, &mut report, &options, &budget)?);
         }
         self.finish(&mut report)?;
         if let Some(why) = limits::exceeded() {
@@ -422,147 +441,6 @@ impl<'a> Job<'a> {
         Ok(())
     }
 
-    fn repair(
-        &mut self,
-        report: &mut Report,
-        options: &Options,
-        budget: &Budget<'_>,
-    ) -> Result<Exit, Problem> {
-        let level = Level::from_number(self.args.level).unwrap_or(Level::Two);
-        let own = mutations(&self.program.sources, level);
-        let sites = || own.iter().flat_map(|one| &one.sites);
-        let mut all = proof::Repairs {
-            level: self.args.level,
-            max_edits: self.args.max_edits,
-            places: sites().count(),
-            mutations: sites().map(|site| site.mutations.len()).sum(),
-            out_of_reach: own.iter().map(|one| one.out_of_reach).sum(),
-            ..proof::Repairs::default()
-        };
-        if all.places == 0 {
-            return Err(Problem::Input(
-                "no expression can be changed: all are trusted, or written by macros".to_owned(),
-            ));
-        }
-        // With one change a program has much fewer ways than with two. Where much can be changed, the repairs of one are
-        // looked for first.
-        let most = self.args.max_edits;
-        let steps = match level {
-            Level::Three if most > 1 => vec![1, most],
-            _ => vec![most],
-        };
-        if let Some(folder) = &self.args.output {
-            files::create_output_folder(folder).map_err(Problem::of)?;
-        }
-        let mut shown: Vec<proof::Repair> = Vec::new();
-        let mut problem = None;
-        let cancel = self.cancel;
-        let interrupt = move || cancel.is_cancelled();
-        let mut found = Found::default();
-        let mut leads_to_unknown = false;
-        for (step, &changes) in steps.iter().enumerate() {
-            self.doing("encoding what repairs may change");
-            let started = Instant::now();
-            let mut options = Options {
-                single: changes == 1,
-                ..options.clone()
-            };
-            let asked = match self.asked(Some(&own), &mut options) {
-                // What was found before is told.
-                Err(Problem::Interrupted) if step > 0 => {
-                    found.complete = false;
-                    found.interrupted = true;
-                    break;
-                }
-                asked => asked?,
-            };
-            self.phase("encode mutants", started);
-            self.doing("looking for repairs");
-            let started = Instant::now();
-            let question = question(&mut self.terms, &asked.spec, &own, budget);
-            let extent = Extent {
-                changes,
-                conflicts: self.args.budget,
-                void: self.args.vacuous,
-                // Where much can be changed, much can be said in two ways.
-                fewest: level == Level::Three,
-                ..Extent::default()
-            };
-            let (program, args, style) = (&self.program, self.args, self.style);
-            let progress = self.progress;
-            let mut tell = |repair: &Repair| {
-                let told = tell(program, args, &own, shown.len() + 1, repair);
-                match told {
-                    Ok(one) => {
-                        if !args.json {
-                            print_beside(progress, &one.text(style));
-                        }
-                        shown.push(one);
-                        if let Some(progress) = progress {
-                            let count = shown.len();
-                            progress.message(format!("looking for repairs, {count} found"));
-                        }
-                    }
-                    Err(error) => problem = Some(error),
-                }
-            };
-            let search = Search::new(&mut self.terms, &question, extent, &interrupt);
-            found = search.after(found).run(&mut tell);
-            self.phase("search", started);
-            if let Some(problem) = problem {
-                return Err(problem);
-            }
-            // Of what is not encoded nothing is known: a patch with which it is executed is taken for wrong.
-            if found.complete
-                && !leads_to_unknown
-                && let Some(first) = asked.encoding.unknown.first()
-            {
-                leads_to_unknown = true;
-                eprintln!(
-                    "patchwright: patches that lead to what is not encoded are not decided: {} at {}:{}",
-                    first.reason,
-                    self.program.shown(&first.place.file),
-                    first.place.line
-                );
-            }
-            let fails = asked.spec.fails(&mut self.terms);
-            let real = Real::of(&self.terms, &[fails]);
-            let names = [real.names(), real.unknown().to_vec()].concat();
-            if found.complete && !leads_to_unknown && !names.is_empty() {
-                leads_to_unknown = true;
-                eprintln!(
-                    "patchwright: repairs that rest on what {} gives may be missing: of it is only known that equal \
-                     arguments give equal results",
-                    names.join(", ")
-                );
-            }
-            self.count(&found.solvers.0);
-            self.count(&found.solvers.1);
-            if !found.complete {
-                break;
-            }
-        }
-        found.complete &= !leads_to_unknown;
-        self.stats.patches = found.counts.patches;
-        self.stats.by_condition = found.counts.by_condition;
-        self.stats.by_must_set = found.counts.by_must_set;
-        self.stats.by_repair = found.counts.by_repair;
-        all.repairs = shown;
-        all.complete = found.complete;
-        all.decided = found.decided;
-        all.undecided = found.undecided.len();
-        let exit = match (all.repairs.is_empty(), all.complete && all.undecided == 0) {
-            (false, _) => Exit::Found,
-            (true, true) => Exit::Nothing,
-            (true, false) => Exit::Undecided,
-        };
-        report.repairs = Some(all);
-        if !self.args.json {
-            self.print(&report.repairs_end(self.style))?;
-        }
-        Ok(exit)
-    }
-
     fn finish(&mut self, report: &mut Report) -> Result<(), Problem> {
         if let Some(progress) = self.progress {
             progress.finish();
@@ -622,49 +500,4 @@ fn print_beside(progress: Option<&Progress<'_>>, text: &str) {
         Some(progress) => progress.aside(write),
         None => write(),
     }
-}
-
-/// A repair as it is shown; its diff is written where that is asked for.
-fn tell(
-    program: &Program,
-    args: &ProveArgs,
-    own: &[Mutations],
-    number: usize,
-    repair: &Repair,
-) -> Result<proof::Repair, Problem> {
-    let new = patched(&program.sources, own, repair).map_err(Problem::of)?;
-    let mut diff = Vec::new();
-    for (position, text) in new {
-        let source = &program.sources[position];
-        let name = program.shown(&source.path);
-        diff.extend(patchwright_text::unified_diff(
-            name.as_bytes(),
-            &source.unit.source,
-            &text,
-        ));
-    }
-    if let Some(folder) = &args.output {
-        let path = folder.join(format!("{number:04}.patch"));
-        files::write_atomic(&path, &diff).map_err(Problem::of)?;
-    }
-    let mut places = Vec::new();
-    let lines: BTreeMap<u32, _> = own
-        .iter()
-        .flat_map(|one| &one.sites)
-        .map(|site| (site.number, site))
-        .collect();
-    for (site, _) in &repair.changes {
-        if let Some(site) = lines.get(site) {
-            places.push(show::line(program, site.source, site.line, &site.function));
-        }
-    }
-    Ok(proof::Repair {
-        number,
-        places,
-        diff: String::from_utf8_lossy(&diff).into_owned(),
-        constants: repair.ranges.clone(),
-        more_constants: repair.more,
-        void: repair.void,
-        same_as: repair.same_as.map(|other| other + 1),
-    })
 }

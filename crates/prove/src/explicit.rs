@@ -10,7 +10,7 @@ use patchwright_solve::{Answer, Term};
 
 use crate::{
     base::Base,
-    question::Repair,
+    question::{Open, Repair},
     search::{Candidate, Judgement, Search, between, bits, constant},
     trial::Trial,
 };
@@ -43,11 +43,13 @@ impl Search<'_> {
             if self.is_over() {
                 return Judgement::Interrupted;
             }
+            if self.leaves_rest() {
+                return Judgement::Done;
+            }
             let mut all = self.chosen.clone();
             all.push(next);
             all.sort_unstable();
-            let contains = |less: &Vec<(usize, usize)>| less.iter().all(|one| all.contains(one));
-            if self.blocked.iter().any(contains) {
+            if self.is_blocked(&all) {
                 continue;
             }
             let (site, which) = next;
@@ -88,14 +90,14 @@ impl Search<'_> {
         for &input in &self.hardest {
             let base = self.bases.get(input).unwrap_or(&self.base);
             let mut trial = Trial::new(self.terms, base, Some(&self.tried[input]));
-            if trial.holds(self.question.bad) != Some(true) {
+            if trial.holds(self.bad()) != Some(true) {
                 continue;
             }
             looked_at += 1;
             if looked_at > LOOKS {
                 break;
             }
-            let deciding = trial.deciding(self.question.bad);
+            let deciding = trial.deciding(self.bad());
             let choices = deciding.iter().filter_map(|term| self.choice_of.get(term));
             let free: Vec<(usize, usize)> = choices
                 .copied()
@@ -138,7 +140,7 @@ impl Search<'_> {
                     Ok(None) => return Judgement::Done,
                     Err(()) => {
                         let named = self.named(all);
-                        self.found.undecided.push(named);
+                        self.found.open.push((named, Open::Effort));
                         return Judgement::Done;
                     }
                 },
@@ -168,7 +170,7 @@ impl Search<'_> {
 
     /// Whether no known input shows that a patch is wrong, which is what is in place and one more change.
     fn may_be_right(&mut self, next: (usize, usize), changes: &[(usize, usize)]) -> bool {
-        let bad = self.question.bad;
+        let bad = self.bad();
         let shown = if self.is_small() {
             let choice = self.sites[next.0].choices[next.1];
             self.hardest.iter().position(|&input| {
@@ -195,7 +197,7 @@ impl Search<'_> {
 
     /// With these changes, the condition on open constants under which the program fails for an input.
     pub(crate) fn left_to_constants(&mut self, input: usize, changes: &[(usize, usize)]) -> Term {
-        self.left_open(self.question.bad, changes, Some(input))
+        self.left_open(self.bad(), changes, Some(input))
     }
 
     /// Values of a patch's open constants that no known input excludes and for which these conditions hold; the nearest to

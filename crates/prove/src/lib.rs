@@ -4,6 +4,7 @@
 
 mod arguments;
 mod base;
+mod decider;
 mod defines;
 mod enumerate;
 mod exchange;
@@ -38,6 +39,7 @@ mod verdict;
 mod wider;
 
 pub use arguments::{ArgumentUses, ArgumentsRead, arguments_read, mixes_arguments};
+pub use decider::OneByOne;
 pub use enumerate::enumerate;
 pub use harness::{
     For, HarnessError, arguments, harness, has_initial_values, initial_harness, main_harness,
@@ -48,7 +50,9 @@ pub use level::Level;
 pub use locate::{MustSets, locate};
 pub use mutation::{Change, Mutation, Mutations, Site, Unfit, changed};
 pub use paths::{Followed, Paths, PathsFound};
-pub use question::{Choosable, Counts, Extent, Found, Question, Repair};
+pub use question::{
+    Choosable, Counts, Decider, Extent, Found, Judged, NoDecider, Open, Question, Repair, Standing,
+};
 pub use real::Real;
 pub use repair::{choices, mutations, patched, question};
 pub use replay::{Replay, agreement, execute};

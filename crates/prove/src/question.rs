@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use patchwright_solve::{Statistics, Term};
+use patchwright_solve::{Statistics, Term, Terms};
 
 use crate::mutation::Change;
 
@@ -19,8 +19,13 @@ pub struct Choosable {
 /// `constant.NUMBER` of 64 bits; all other variables are inputs.
 #[derive(Clone, Debug)]
 pub struct Question {
-    /// What must not happen.
+    /// What shows that a patch is wrong: within the bound an execution fails, or one never ends that ended before.
+    pub fails: Term,
+    /// What a patch must not do to be right as far as the bound: beside what `fails`, go on beyond the bound where the
+    /// program as it is does not, or lead to what is not encoded.
     pub bad: Term,
+    /// An execution goes on beyond the bound.
+    pub beyond: Term,
     /// What some execution must do, or else the patch only makes the question void.
     pub some: Option<Term>,
     /// What can be seen of an execution: a value, where the condition holds.
@@ -63,11 +68,71 @@ impl Default for Extent {
     }
 }
 
+/// For which inputs a repair is right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Standing {
+    /// For all.
+    AllInputs,
+    /// For all for which the program as it is ends within the bound; and for no other one it fails within the bound.
+    WithinBound,
+}
+
+/// Why a patch is not decided.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Open {
+    /// Some execution goes on beyond so many rounds of a loop, for an input for which the program as it is does not go on
+    /// beyond the bound.
+    Beyond(u32),
+    /// Some execution leads to what is not encoded: the reason.
+    NotEncoded(String),
+    /// It costs more than the solver may do.
+    Effort,
+}
+
+/// What is known of a patched program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Judged {
+    /// It is right.
+    Right {
+        /// For which inputs.
+        standing: Standing,
+        /// No execution satisfies the assumptions, ends, and gets to what shall hold.
+        void: bool,
+    },
+    /// Some execution fails, or does not end.
+    Wrong,
+    /// It is not known.
+    Open(Open),
+}
+
+/// Decides about single patches, which a [`Question`] leaves open: with larger bounds, or in other ways.
+pub trait Decider {
+    /// Decides about the program with these changes, and these values of open constants.
+    fn decide(
+        &mut self,
+        terms: &mut Terms,
+        changes: &[Change],
+        constants: &BTreeMap<u32, i64>,
+    ) -> Judged;
+}
+
+/// Leaves each patch open that goes on beyond the bound of the question, which is this one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoDecider(pub u32);
+
+impl Decider for NoDecider {
+    fn decide(&mut self, _: &mut Terms, _: &[Change], _: &BTreeMap<u32, i64>) -> Judged {
+        Judged::Open(Open::Beyond(self.0))
+    }
+}
+
 /// A patch that is right.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Repair {
     /// Its changes.
     pub changes: Vec<Change>,
+    /// For which inputs it is right.
+    pub standing: Standing,
     /// Values of the constants that it leaves open: those nearest to what stands there.
     pub constants: BTreeMap<u32, i64>,
     /// All values of its only open constant that are right, as ranges with both ends.
@@ -95,6 +160,8 @@ pub struct Counts {
     pub by_must_set: u64,
     /// Right patches excluded with all that contain them.
     pub by_repair: u64,
+    /// Patches that were decided by themselves.
+    pub single: u64,
 }
 
 /// How a search ended.
@@ -102,10 +169,13 @@ pub struct Counts {
 pub struct Found {
     /// The repairs, in the order in which they were found.
     pub repairs: Vec<Repair>,
-    /// There is no other minimal repair, but for `undecided`.
+    /// There is no other minimal repair, but for `open`.
     pub complete: bool,
-    /// Patches that could not be decided within the budget.
-    pub undecided: Vec<Vec<Change>>,
+    /// Patches that are not decided, and why. Others that contain one of them were looked at as far as the bound of the
+    /// question, not by themselves.
+    pub open: Vec<(Vec<Change>, Open)>,
+    /// So many were not decided that no more of them were looked at.
+    pub more_open: bool,
     /// The number of changes up to which all patches are decided.
     pub decided: u32,
     /// It was interrupted.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use patchwright_solve::{Answer, Backend, Budget, Solver, Terms};
+use patchwright_solve::{Answer, Backend, Budget, Solver, Term, Terms};
 
 use crate::{
     enumerate::enumerate,
@@ -33,7 +33,7 @@ pub fn choices(mutations: &[Mutations]) -> BTreeMap<u32, u32> {
         .collect()
 }
 
-/// What a repair has to achieve. That some execution must do what the specification speaks of is asked only where some
+/// What a repair has to achieve, as far as the bound of the encoding. That some execution must do what the specification speaks of is asked only where some
 /// execution of the program itself does.
 pub fn question(
     terms: &mut Terms,
@@ -63,12 +63,23 @@ pub fn question(
     let original = original
         .into_iter()
         .collect::<rustc_hash::FxHashMap<_, _>>();
-    let concerned = terms.substitute(spec.concerned, &original);
+    let parts = [spec.concerned, spec.unwinding, spec.endless];
+    let parts = terms.substitute_all(&parts, &original);
+    let (concerned, beyond, endless) = (parts[0], parts[1], parts[2]);
     let mut solver = Solver::new(Backend::default());
     let ever = solver.check(terms, &[concerned], budget) != Answer::Unsatisfiable;
-    let bad = spec.bad(terms);
+    let newly = |terms: &mut Terms, now: Term, before: Term| {
+        let not_before = terms.not(before);
+        terms.and(now, not_before)
+    };
+    let clearly = spec.fails_clearly(terms);
+    let never_ends = newly(terms, spec.endless, endless);
+    let goes_on = newly(terms, spec.unwinding, beyond);
+    let any = spec.fails(terms);
     Question {
-        bad,
+        fails: terms.or(clearly, never_ends),
+        bad: terms.or_all([any, never_ends, goes_on, spec.unknown]),
+        beyond: spec.unwinding,
         some: ever.then_some(spec.fulfilled),
         seen: spec.seen.clone(),
         choosable,

@@ -7,6 +7,10 @@
 //! non-changes that make the program fail for this input (a must location set) are excluded instead.
 //!
 //! Patches are taken by their number of changes, so a right one is minimal: those with fewer changes were all wrong.
+//!
+//! For each number of changes there are two turns. The first one looks for patches that are right as far as the bound. The
+//! second one takes those that are left although nothing shows that they are wrong, because they go on beyond the bound or
+//! lead to what is not encoded: a [`Decider`] looks at each by itself.
 
 mod learn;
 mod ranges;
@@ -22,7 +26,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::{
     base::{Base, Circuit},
     mutation::Change,
-    question::{Extent, Found, Question, Repair},
+    question::{Decider, Extent, Found, Judged, Open, Question, Repair, Standing},
     repaired::Repaired,
     trial::Input,
 };
@@ -33,8 +37,12 @@ pub struct Search<'a> {
     pub(crate) question: &'a Question,
     pub(crate) extent: Extent,
     pub(crate) interrupt: &'a dyn Fn() -> bool,
-    /// Knows the patches that are left.
-    patches: Solver,
+    /// Decides about what the question leaves open.
+    decider: &'a mut dyn Decider,
+    /// Whether it is the second turn, of what is open.
+    second: bool,
+    /// Know the patches that are left in the first turn, and in the second one.
+    patches: [Solver; 2],
     /// Knows repaired programs.
     program: Repaired,
     /// Knows single inputs: which changes and non-changes make the program fail, and what constants do not.
@@ -58,19 +66,21 @@ pub struct Search<'a> {
     pub(crate) chosen: Vec<(usize, usize)>,
     /// Patches that are right, or do what a right one does.
     pub(crate) blocked: Vec<Vec<(usize, usize)>>,
+    /// Patches that are not decided.
+    left_open: Vec<Vec<(usize, usize)>>,
     /// Patches that were judged and are not to be asked about again.
     pub(crate) judged: FxHashSet<Vec<(usize, usize)>>,
     /// Values of constants that were judged, as conditions.
     pub(crate) refused: FxHashMap<Vec<(usize, usize)>, Vec<Term>>,
     /// For one patch what the inputs say of its constants.
     pub(crate) said: (Vec<(usize, usize)>, Vec<Term>),
-    /// What was learnt and the solver of patches does not know yet.
+    /// What was learnt and the solver of patches of this turn does not know yet.
     pending: Vec<(Candidate, FxHashMap<Term, Term>)>,
     /// For each number of changes, counted from 0: there are more.
     more_than: Vec<Term>,
     given: usize,
-    /// How many values of its constants made the question void, for each patch.
-    void_tries: BTreeMap<Vec<Change>, usize>,
+    /// How many values of its constants were judged and are no repair, for each patch.
+    tries: BTreeMap<Vec<Change>, usize>,
     /// What must not happen with the changes of the patch that was last looked at in place.
     placed: Option<(Vec<(usize, usize)>, Term)>,
     /// What is seen of the program with each of the repairs that were found.
@@ -119,9 +129,10 @@ impl<'a> Search<'a> {
         terms: &'a mut Terms,
         question: &'a Question,
         extent: Extent,
+        decider: &'a mut dyn Decider,
         interrupt: &'a dyn Fn() -> bool,
     ) -> Search<'a> {
-        let mut patches = Solver::new(Backend::default());
+        let mut asserted = Vec::new();
         let mut sites = Vec::new();
         let mut choice_of = FxHashMap::default();
         for choosable in &question.choosable {
@@ -132,8 +143,8 @@ impl<'a> Search<'a> {
             let changed = terms.variable(&format!("changed.{number}"), Sort::Bool);
             let any = terms.or_all(choices.iter().copied());
             let means = terms.iff(changed, any);
-            patches.assert(terms, means);
-            at_most_one(terms, &mut patches, &choices);
+            asserted.push(means);
+            at_most_one(terms, &mut asserted, &choices);
             for (which, &choice) in choices.iter().enumerate() {
                 choice_of.insert(choice, (sites.len(), which));
             }
@@ -147,11 +158,18 @@ impl<'a> Search<'a> {
         for (&number, &(low, high)) in &question.constants {
             let variable = constant(terms, number);
             let within = between(terms, variable, low, high);
-            patches.assert(terms, within);
+            asserted.push(within);
         }
         let changed: Vec<Term> = sites.iter().map(|site| site.changed).collect();
         let more_than = count(terms, &changed, extent.changes as usize + 1);
-        patches.assert(terms, more_than[0]);
+        asserted.push(more_than[0]);
+        let patches = [(); 2].map(|()| {
+            let mut solver = Solver::new(Backend::default());
+            for &one in &asserted {
+                solver.assert(terms, one);
+            }
+            solver
+        });
         let mut own: BTreeSet<Term> = sites
             .iter()
             .flat_map(|site| site.choices.iter().copied())
@@ -162,7 +180,8 @@ impl<'a> Search<'a> {
                 .keys()
                 .map(|&number| constant(terms, number)),
         );
-        let roots: Vec<Term> = std::iter::once(question.bad)
+        let roots: Vec<Term> = [question.bad, question.fails, question.beyond]
+            .into_iter()
             .chain(question.some)
             .chain(question.seen.iter().flat_map(|&(a, b)| [a, b]))
             .collect();
@@ -178,6 +197,8 @@ impl<'a> Search<'a> {
             question,
             extent,
             interrupt,
+            decider,
+            second: false,
             patches,
             program: Repaired::new(),
             cores: Solver::new(Backend::default()),
@@ -192,13 +213,14 @@ impl<'a> Search<'a> {
             explicit: true,
             chosen: Vec::new(),
             blocked: Vec::new(),
+            left_open: Vec::new(),
             judged: FxHashSet::default(),
             refused: FxHashMap::default(),
             said: (Vec::new(), Vec::new()),
             pending: Vec::new(),
             more_than,
             given: 0,
-            void_tries: BTreeMap::new(),
+            tries: BTreeMap::new(),
             placed: None,
             behaviours: Vec::new(),
             found: Found::default(),
@@ -233,19 +255,72 @@ impl<'a> Search<'a> {
     /// Looks for all minimal repairs; each is told to `tell` when it is found.
     pub fn run(mut self, tell: &mut dyn FnMut(&Repair)) -> Found {
         self.all(tell);
-        self.found.solvers = (self.patches.statistics(), self.program.statistics());
+        let [first, second] = &self.patches;
+        self.found.solvers = (
+            first.statistics() + second.statistics(),
+            self.program.statistics(),
+        );
         self.found
     }
 
+    /// What a patch must not do, as it is asked in this turn.
+    pub(crate) fn bad(&self) -> Term {
+        match self.second {
+            false => self.question.bad,
+            true => self.question.fails,
+        }
+    }
+
+    /// Excludes patches from both turns.
+    fn exclude(&mut self, other: Term) {
+        for patches in &mut self.patches {
+            patches.assert(self.terms, other);
+        }
+    }
+
     fn all(&mut self, tell: &mut dyn FnMut(&Repair)) {
+        let is_open = self.leaves_open();
         for changes in self.found.decided + 1..=self.extent.changes {
-            if !self.with_changes(changes as usize, tell) {
-                self.found.interrupted = (self.interrupt)();
-                return;
+            for second in [false, true] {
+                if second && !is_open {
+                    continue;
+                }
+                self.turn(second);
+                if !self.with_changes(changes as usize, tell) {
+                    self.found.interrupted = (self.interrupt)();
+                    return;
+                }
             }
             self.found.decided = changes;
         }
         self.found.complete = true;
+    }
+
+    /// Whether some patch may be neither right as far as the bound nor shown to be wrong.
+    fn leaves_open(&mut self) -> bool {
+        let fails = self.terms.not(self.question.fails);
+        let open = self.terms.and(self.question.bad, fails);
+        if self.terms.as_truth(open) == Some(false) {
+            return false;
+        }
+        // A question that costs more than that is answered by the search.
+        const MOST_CONFLICTS: u64 = 2_000;
+        let budget = Budget {
+            conflicts: Some(MOST_CONFLICTS),
+            interrupt: Some(self.interrupt),
+        };
+        self.found.counts.questions += 1;
+        self.program.check(self.terms, open, &budget) != Answer::Unsatisfiable
+    }
+
+    fn turn(&mut self, second: bool) {
+        if self.second == second {
+            return;
+        }
+        self.tell_patches();
+        self.second = second;
+        self.placed = None;
+        self.said = (Vec::new(), Vec::new());
     }
 
     /// All repairs of so many changes; whether none is left to be decided.
@@ -271,8 +346,13 @@ impl<'a> Search<'a> {
             if self.is_over() {
                 return false;
             }
+            if self.leaves_rest() {
+                return true;
+            }
             self.tell_patches();
-            match self.patches.check(self.terms, &also, &self.budget()) {
+            let budget = self.budget();
+            let patches = &mut self.patches[usize::from(self.second)];
+            match patches.check(self.terms, &also, &budget) {
                 Answer::Unsatisfiable => return true,
                 Answer::Unknown => return false,
                 Answer::Satisfiable => {}
@@ -288,6 +368,11 @@ impl<'a> Search<'a> {
     pub(crate) fn is_over(&self) -> bool {
         let most = self.extent.patches;
         (self.interrupt)() || most.is_some_and(|most| self.found.counts.patches >= most)
+    }
+
+    /// So many patches are open that the rest of them is not looked at.
+    pub(crate) fn leaves_rest(&self) -> bool {
+        self.second && self.found.more_open
     }
 
     fn open_choices(&self) -> Vec<Term> {
@@ -306,26 +391,72 @@ impl<'a> Search<'a> {
         tell: &mut dyn FnMut(&Repair),
     ) -> Judgement {
         self.found.counts.patches += 1;
-        let void = match self.verdict(candidate, None) {
+        let judged = match self.verdict(candidate, None) {
             Verdict::Wrong(_) => return Judgement::Wrong,
-            Verdict::Unknown if (self.interrupt)() => return Judgement::Interrupted,
-            Verdict::Unknown => None,
-            Verdict::Right => self.is_void(candidate),
+            Verdict::Unknown => Judged::Open(Open::Effort),
+            Verdict::Right => self.judged(candidate),
         };
-        let Some(void) = void else {
-            let changes = self.named(&candidate.changes);
-            self.found.undecided.push(changes);
-            self.exclude_exactly(candidate);
-            return Judgement::Done;
-        };
-        if void && !self.extent.void {
-            self.exclude_void(candidate);
-            return Judgement::Done;
+        if (self.interrupt)() && matches!(judged, Judged::Open(_)) {
+            return Judgement::Interrupted;
         }
-        let mut repair = self.ranges(candidate);
+        match judged {
+            Judged::Open(why) => self.leave_open(candidate, why),
+            Judged::Wrong => self.exclude_value(candidate, Open::Effort),
+            Judged::Right { void: true, .. } if !self.extent.void => {
+                self.exclude_value(candidate, Open::Effort);
+            }
+            Judged::Right { standing, void } => self.list(candidate, standing, void, tell),
+        }
+        Judgement::Done
+    }
+
+    /// What is known of a patch that does nothing wrong as far as it was asked.
+    fn judged(&mut self, candidate: &Candidate) -> Judged {
+        if !self.second {
+            let beyond = self.question.beyond;
+            let beyond = self.in_place(beyond, &candidate.changes, &candidate.constants);
+            self.found.counts.questions += 1;
+            let budget = self.budget();
+            match self.program.check(self.terms, beyond, &budget) {
+                Answer::Unsatisfiable => {
+                    return match self.is_void(candidate) {
+                        None => Judged::Open(Open::Effort),
+                        Some(void) => Judged::Right {
+                            standing: Standing::AllInputs,
+                            void,
+                        },
+                    };
+                }
+                Answer::Satisfiable => {}
+                Answer::Unknown => return Judged::Open(Open::Effort),
+            }
+        }
+        self.found.counts.single += 1;
+        let changes = self.named(&candidate.changes);
+        self.decider
+            .decide(self.terms, &changes, &candidate.constants)
+    }
+
+    /// Adds a right patch to the list, unless a smaller one does the same.
+    fn list(
+        &mut self,
+        candidate: &Candidate,
+        standing: Standing,
+        void: bool,
+        tell: &mut dyn FnMut(&Repair),
+    ) {
+        let mut repair = match self.second {
+            false => self.ranges(candidate),
+            // The decider speaks of these values alone.
+            true => self.unranged(candidate),
+        };
         repair.void = void;
+        repair.standing = standing;
         let behaviour = self.behaviour(&repair);
-        repair.same_as = self.same_as(&behaviour);
+        // Of what goes on beyond the bound nobody has compared what it does there.
+        if standing == Standing::AllInputs && !self.second {
+            repair.same_as = self.same_as(&behaviour);
+        }
         self.exclude_with_more(&candidate.changes);
         let less = repair.same_as.is_some_and(|other| {
             let other = &self.found.repairs[other];
@@ -336,7 +467,40 @@ impl<'a> Search<'a> {
             self.found.repairs.push(repair);
             self.behaviours.push(behaviour);
         }
-        Judgement::Done
+    }
+
+    /// A patch is not decided, and not asked about again; neither are others of its constants.
+    fn leave_open(&mut self, candidate: &Candidate, why: Open) {
+        /// Patches that are not decided are looked at one by one in the second turn, so many at most.
+        const MOST: usize = 200;
+        let changes = self.named(&candidate.changes);
+        self.found.open.push((changes, why));
+        self.found.more_open |= self.second && self.found.open.len() >= MOST;
+        let any = Candidate {
+            changes: candidate.changes.clone(),
+            constants: BTreeMap::new(),
+        };
+        self.exclude_exactly(&any);
+        // Whatever contains it is open for the same reason most of the time: only the first turn looks at that.
+        let with_more = self.contained(&candidate.changes);
+        let other = self.terms.not(with_more);
+        self.patches[1].assert(self.terms, other);
+        self.left_open.push(candidate.changes.clone());
+    }
+
+    /// These changes are made, and perhaps others.
+    fn contained(&mut self, changes: &[(usize, usize)]) -> Term {
+        let chosen = changes.iter();
+        let chosen: Vec<Term> = chosen
+            .map(|&(site, which)| self.sites[site].choices[which])
+            .collect();
+        self.terms.and_all(chosen)
+    }
+
+    /// A patch contains one of which that is enough to know.
+    pub(crate) fn is_blocked(&self, patch: &[(usize, usize)]) -> bool {
+        let contains = |less: &Vec<(usize, usize)>| less.iter().all(|one| patch.contains(one));
+        self.blocked.iter().any(contains) || self.second && self.left_open.iter().any(contains)
     }
 
     /// The patch that the solver of patches has just found.
@@ -345,11 +509,12 @@ impl<'a> Search<'a> {
         let mut constants = BTreeMap::new();
         for (position, site) in self.sites.iter().enumerate() {
             for (which, &choice) in site.choices.iter().enumerate() {
-                if truth(&self.patches, self.terms, choice) {
+                let patches = &self.patches[usize::from(self.second)];
+                if truth(patches, self.terms, choice) {
                     changes.push((position, which));
                     if let Some(number) = site.open[which] {
                         let variable = constant(self.terms, number);
-                        let value = bits(&self.patches, self.terms, variable) as u64 as i64;
+                        let value = bits(patches, self.terms, variable) as u64 as i64;
                         constants.insert(number, value);
                     }
                 }
@@ -414,7 +579,7 @@ impl<'a> Search<'a> {
         {
             return *bad;
         }
-        let bad = self.in_place(self.question.bad, changes, &BTreeMap::new());
+        let bad = self.in_place(self.bad(), changes, &BTreeMap::new());
         self.placed = Some((changes.to_vec(), bad));
         bad
     }
@@ -480,36 +645,27 @@ impl<'a> Search<'a> {
         all.extend(fixed);
         let all = self.terms.and_all(all);
         let other = self.terms.not(all);
-        self.patches.assert(self.terms, other);
+        self.exclude(other);
     }
 
-    /// Excludes a patch that makes the question void; of one that leaves constants open only some values are tried.
-    fn exclude_void(&mut self, candidate: &Candidate) {
+    /// Excludes a patch that is no repair; of one that leaves constants open only some values are tried.
+    fn exclude_value(&mut self, candidate: &Candidate, why: Open) {
         const TRIES: usize = 20;
         let changes = self.named(&candidate.changes);
-        let tries = self.void_tries.entry(changes.clone()).or_default();
+        let tries = self.tries.entry(changes).or_default();
         *tries += 1;
         if candidate.constants.is_empty() || *tries < TRIES {
             return self.exclude_exactly(candidate);
         }
-        self.found.undecided.push(changes);
-        let any = Candidate {
-            changes: candidate.changes.clone(),
-            constants: BTreeMap::new(),
-        };
-        self.exclude_exactly(&any);
+        self.leave_open(candidate, why);
     }
 
     fn exclude_with_more(&mut self, changes: &[(usize, usize)]) {
         self.found.counts.by_repair += 1;
         self.blocked.push(changes.to_vec());
-        let chosen = changes.iter();
-        let chosen: Vec<Term> = chosen
-            .map(|&(site, which)| self.sites[site].choices[which])
-            .collect();
-        let chosen = self.terms.and_all(chosen);
-        let other = self.terms.not(chosen);
-        self.patches.assert(self.terms, other);
+        let contained = self.contained(changes);
+        let other = self.terms.not(contained);
+        self.exclude(other);
     }
 
     /// The repair before this one that does the same for all inputs, if one is known to.
@@ -591,8 +747,8 @@ pub(crate) fn between(terms: &mut Terms, variable: Term, low: i64, high: i64) ->
     terms.and(above, below)
 }
 
-/// Asserts that at most one of these holds.
-fn at_most_one(terms: &mut Terms, solver: &mut Solver, all: &[Term]) {
+/// That at most one of these holds.
+fn at_most_one(terms: &mut Terms, asserted: &mut Vec<Term>, all: &[Term]) {
     let mut before: Option<Term> = None;
     for &one in all {
         before = Some(match before {
@@ -600,7 +756,7 @@ fn at_most_one(terms: &mut Terms, solver: &mut Solver, all: &[Term]) {
             Some(before) => {
                 let both = terms.and(before, one);
                 let not_both = terms.not(both);
-                solver.assert(terms, not_both);
+                asserted.push(not_both);
                 terms.or(before, one)
             }
         });

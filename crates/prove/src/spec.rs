@@ -51,6 +51,8 @@ pub struct Spec {
     pub wrong: Vec<Wrong>,
     /// The bound ends an execution.
     pub unwinding: Term,
+    /// An execution is in a loop that does nothing and is never left.
+    pub endless: Term,
     /// It is not known what happens.
     pub unknown: Term,
     /// Why, and when.
@@ -136,18 +138,23 @@ pub fn spec(terms: &mut Terms, program: &Encoding, reference: Option<&Encoding>)
             .map(|one| one.condition)
             .collect();
         let over = terms.or_all(over);
+        // Nobody asks what the reference does for inputs that the program's assumptions exclude.
+        let over = terms.and(over, program.assumption);
         unwinding = terms.or(unwinding, over);
-        reasons.extend(reference.unknown.iter().map(|unknown| {
+        for unknown in &reference.unknown {
+            let condition = terms.and(unknown.condition, program.assumption);
             let reason = format!("in the reference: {}", unknown.reason);
-            (unknown.condition, reason, Some(unknown.place.clone()))
-        }));
+            reasons.push((condition, reason, Some(unknown.place.clone())));
+        }
     }
     let unknown: Vec<Term> = reasons.iter().map(|(condition, ..)| *condition).collect();
     let unknown = terms.or_all(unknown);
     let seen = seen(terms, program, ends);
+    let endless = terms.or_all(program.endless.iter().copied());
     Spec {
         wrong,
         unwinding,
+        endless,
         unknown,
         reasons,
         assumption: program.assumption,
@@ -161,7 +168,13 @@ impl Spec {
     /// All terms of which it consists.
     pub fn roots(&self) -> Vec<Term> {
         let wrong = self.wrong.iter().map(|one| one.condition);
-        let own = [self.unwinding, self.unknown, self.fulfilled, self.concerned];
+        let own = [
+            self.unwinding,
+            self.endless,
+            self.unknown,
+            self.fulfilled,
+            self.concerned,
+        ];
         let seen = self
             .seen
             .iter()
@@ -174,11 +187,11 @@ impl Spec {
         terms.or_all(self.wrong.iter().map(|wrong| wrong.condition))
     }
 
-    /// Something happens that a repaired program must not do, or it is not known that it does not.
-    pub fn bad(&self, terms: &mut Terms) -> Term {
+    /// A failure of which everything is known.
+    pub fn fails_clearly(&self, terms: &mut Terms) -> Term {
         let fails = self.fails(terms);
-        let more = terms.or(self.unwinding, self.unknown);
-        terms.or(fails, more)
+        let known = terms.not(self.unknown);
+        terms.and(fails, known)
     }
 }
 

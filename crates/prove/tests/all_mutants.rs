@@ -8,7 +8,7 @@ use std::{collections::BTreeSet, fmt::Write as _, process::Command};
 
 use crate::common::{Asked, Reader, deep, encode};
 use patchwright_prove::{
-    Change, Extent, Level, Mutations, Search, changed, mutations, question, spec,
+    Change, Extent, Level, Mutations, NoDecider, Search, changed, mutations, question, spec,
 };
 use patchwright_solve::{Budget, Terms};
 
@@ -165,11 +165,13 @@ fn repairs_are_those_of_all_mutants_that_are_right_on_every_input() {
                 let encoding = encode(&mut terms, &sources, &library, &entry, &options, Some(&own));
                 let spec = spec(&mut terms, &encoding, None);
                 let question = question(&mut terms, &spec, &own, &Budget::none());
+                let mut open = NoDecider(16);
                 let never = || false;
-                let search = Search::new(&mut terms, &question, Extent::default(), &never);
+                let search =
+                    Search::new(&mut terms, &question, Extent::default(), &mut open, &never);
                 search.run(&mut |_| ())
             });
-            assert!(repairs.complete && repairs.undecided.is_empty());
+            assert!(repairs.complete && repairs.open.is_empty());
             let repairs: BTreeSet<Vec<Change>> =
                 repairs.repairs.into_iter().map(|one| one.changes).collect();
             found.insert((number, level), repairs);

@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 
 use crate::common::{Asked, Reader, deep, encode};
-use patchwright_prove::{Change, Extent, Level, Search, changed, mutations, question, spec};
+use patchwright_prove::{
+    Change, Extent, Level, NoDecider, Search, changed, mutations, question, spec,
+};
 use patchwright_solve::{Budget, Terms};
 use patchwright_symbolic::Options;
 
@@ -73,8 +75,9 @@ fn few_patches_of_the_many_are_asked_about() {
             let spec = spec(&mut terms, &program, Some(&good));
             let question = question(&mut terms, &spec, &own, &Budget::none());
             let single: usize = own[0].sites.iter().map(|site| site.mutations.len()).sum();
+            let mut open = NoDecider(16);
             let never = || false;
-            let search = Search::new(&mut terms, &question, Extent::default(), &never);
+            let search = Search::new(&mut terms, &question, Extent::default(), &mut open, &never);
             (search.run(&mut |_| ()), single + single * single / 2)
         });
         seconds.push(started.elapsed().as_secs_f64());

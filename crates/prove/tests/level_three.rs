@@ -3,7 +3,8 @@
 
 use crate::common::{Asked, Reader, deep, encode};
 use patchwright_prove::{
-    Extent, Found, Level, Mutations, Repair, Search, Source, mutations, patched, question, spec,
+    Extent, Found, Level, Mutations, NoDecider, Repair, Search, Source, mutations, patched,
+    question, spec,
 };
 use patchwright_solve::{Budget, Terms};
 use patchwright_symbolic::Options;
@@ -97,13 +98,14 @@ fn repairs(
         fewest: true,
         ..Extent::default()
     };
+    let mut open = NoDecider(16);
     let never = || false;
     let mut texts = Vec::new();
     let mut tell = |repair: &Repair| {
         let new = patched(&sources.wrong, own, repair).expect("it fits");
         texts.push(String::from_utf8(new[0].1.clone()).expect("text"));
     };
-    let search = Search::new(&mut terms, &question, extent, &never);
+    let search = Search::new(&mut terms, &question, extent, &mut open, &never);
     let found = search.after(before).run(&mut tell);
     (found, texts)
 }

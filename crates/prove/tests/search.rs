@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use patchwright_prove::{Change, Choosable, Extent, Question, Search};
+use patchwright_prove::{Change, Choosable, Extent, NoDecider, Question, Search};
 use patchwright_solve::{Assignment, Sort, Term, Terms};
 
 /// A generator of numbers that are always the same.
@@ -151,7 +151,9 @@ fn the_minimal_repairs_are_those_that_trying_everything_finds() {
         let small = terms.and(assumed, small);
         let some = (round % 3 == 0).then_some(small);
         let question = Question {
+            fails: bad,
             bad,
+            beyond: terms.truth(false),
             some,
             seen: vec![],
             choosable,
@@ -159,8 +161,9 @@ fn the_minimal_repairs_are_those_that_trying_everything_finds() {
             near: BTreeMap::new(),
         };
         let expected = by_force(&mut terms, &question);
+        let mut open = NoDecider(0);
         let never = || false;
-        let search = Search::new(&mut terms, &question, Extent::default(), &never);
+        let search = Search::new(&mut terms, &question, Extent::default(), &mut open, &never);
         let mut told = 0;
         let found = search.run(&mut |_| told += 1);
         assert!(found.complete);
@@ -195,7 +198,9 @@ fn all_constants_that_repair_are_given_as_ranges() {
     let (first, second) = (terms.and(small, more), terms.and(large, less));
     let bad = terms.or(first, second);
     let question = Question {
+        fails: bad,
         bad,
+        beyond: terms.truth(false),
         some: None,
         seen: vec![],
         choosable: vec![Choosable {
@@ -205,8 +210,10 @@ fn all_constants_that_repair_are_given_as_ranges() {
         constants: BTreeMap::from([(7, (i64::from(i32::MIN), i64::from(i32::MAX)))]),
         near: BTreeMap::new(),
     };
+    let mut open = NoDecider(0);
     let never = || false;
-    let found = Search::new(&mut terms, &question, Extent::default(), &never).run(&mut |_| ());
+    let found =
+        Search::new(&mut terms, &question, Extent::default(), &mut open, &never).run(&mut |_| ());
     assert!(found.complete);
     assert_eq!(found.repairs.len(), 1);
     assert_eq!(found.repairs[0].ranges, [(11, 20)]);
@@ -236,7 +243,9 @@ fn repairs_that_do_the_same_are_marked_and_a_void_one_is_none() {
     let bad = terms.and(assumed, differs);
     assert_ne!(wrong, no);
     let question = Question {
+        fails: bad,
         bad,
+        beyond: terms.truth(false),
         some: Some(assumed),
         seen: vec![(yes, value)],
         choosable: vec![Choosable {
@@ -246,8 +255,10 @@ fn repairs_that_do_the_same_are_marked_and_a_void_one_is_none() {
         constants: BTreeMap::new(),
         near: BTreeMap::new(),
     };
+    let mut open = NoDecider(0);
     let never = || false;
-    let found = Search::new(&mut terms, &question, Extent::default(), &never).run(&mut |_| ());
+    let found =
+        Search::new(&mut terms, &question, Extent::default(), &mut open, &never).run(&mut |_| ());
     let mut same: Vec<_> = found.repairs.iter().map(|one| one.same_as).collect();
     same.sort_unstable();
     assert_eq!(same, [None, Some(0)]);
@@ -255,6 +266,6 @@ fn repairs_that_do_the_same_are_marked_and_a_void_one_is_none() {
         void: true,
         ..Extent::default()
     };
-    let found = Search::new(&mut terms, &question, extent, &never).run(&mut |_| ());
+    let found = Search::new(&mut terms, &question, extent, &mut open, &never).run(&mut |_| ());
     assert_eq!(found.repairs.iter().filter(|one| one.void).count(), 1);
 }

@@ -104,11 +104,35 @@ pub struct MustSets {
     pub core: Vec<Place>,
 }
 
+/// For which inputs a repair is right.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Standing {
+    /// For all.
+    #[default]
+    AllInputs,
+    /// For all for which the program as it is ends within the bound.
+    WithinBound,
+}
+
+/// A patch that is not decided.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Open {
+    /// Where it changes something.
+    pub places: Vec<Place>,
+    /// The lines that it writes.
+    pub lines: Vec<String>,
+    /// Why it is not decided.
+    pub reason: String,
+}
+
 /// A repair.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Repair {
     /// Its number.
     pub number: usize,
+    /// For which inputs it is right.
+    pub standing: Standing,
     /// Where it changes something.
     pub places: Vec<Place>,
     /// A unified diff.
@@ -134,14 +158,22 @@ pub struct Repairs {
     pub places: usize,
     /// Mutations of them.
     pub mutations: usize,
-    /// The repairs, those with the fewest changes first.
+    /// Rounds of each loop within which the repairs of [`Standing::WithinBound`] are right.
+    pub bound: u32,
+    /// The repairs: those for all inputs first, and of these those with the fewest changes.
     pub repairs: Vec<Repair>,
-    /// There is no other minimal repair in the level, but for the undecided.
+    /// There is no other minimal repair in the level.
     pub complete: bool,
-    /// All patches with so many changes are decided.
+    /// All patches with so many changes were looked at.
     pub decided: u32,
-    /// Patches that could not be decided.
+    /// How many patches are not decided.
     pub undecided: usize,
+    /// There may be more of these: nobody looked any further.
+    pub more_undecided: bool,
+    /// Some of the patches that are not decided.
+    pub open: Vec<Open>,
+    /// Why the list is not complete, for people; nothing where it is.
+    pub incomplete: Vec<String>,
     /// Expressions that cannot be changed because a macro writes them.
     pub out_of_reach: usize,
 }
@@ -169,6 +201,8 @@ pub struct Stats {
     pub by_must_set: u64,
     /// Right patches excluded with all that contain them.
     pub by_repair: u64,
+    /// Patches that were encoded and decided by themselves.
+    pub single: u64,
     /// Seconds of each phase.
     pub seconds: Vec<(String, f64)>,
     /// The most memory that the process has used, in MiB.
@@ -404,14 +438,13 @@ impl Report {
             .filter(|one| one.same_as.is_none())
             .count();
         let all = found.repairs.len();
-        let _ = write!(
-            text,
-            "{}",
-            style.paint(
-                "1",
-                &count(different as u64, "minimal repair", "minimal repairs")
-            )
-        );
+        let within = found
+            .repairs
+            .iter()
+            .filter(|one| one.standing == Standing::WithinBound)
+            .count();
+        let number = count(different as u64, "minimal repair", "minimal repairs");
+        let _ = write!(text, "{}", style.paint("1", &number));
         if all > different {
             let _ = write!(
                 text,
@@ -423,6 +456,12 @@ impl Report {
                 }
             );
         }
+        let bound = count(u64::from(found.bound), "round", "rounds");
+        let _ = match within {
+            0 => Ok(()),
+            _ if within == all => write!(text, " within the bound of {bound}"),
+            _ => write!(text, ", {within} of them only within the bound of {bound}"),
+        };
         let _ = write!(
             text,
             ", among {} of {}, {} at most.",
@@ -430,20 +469,29 @@ impl Report {
             count(found.places as u64, "expression", "expressions"),
             count(u64::from(found.max_edits), "change", "changes"),
         );
-        let _ = match (found.complete, found.undecided) {
-            (true, 0) => writeln!(text, " There is no other in level {}.", found.level),
-            (true, more) => writeln!(
+        if found.complete {
+            let _ = writeln!(text, " There is no other in level {}.", found.level);
+        } else {
+            let _ = writeln!(
                 text,
-                " There is no other in level {}, but for {} that the budget did not decide.",
-                found.level,
-                count(more as u64, "patch", "patches")
-            ),
-            (false, _) => writeln!(
+                " The list is not complete: {}.",
+                found.incomplete.join("; ")
+            );
+        }
+        if within > 0 {
+            let _ = writeln!(
                 text,
-                " Not complete: patches of up to {} are decided.",
-                count(u64::from(found.decided), "change", "changes")
-            ),
-        };
+                "Within the bound: right for all inputs for which the program as it is makes at most {bound} of each loop."
+            );
+        }
+        for open in &found.open {
+            let places: Vec<String> = open.places.iter().map(Place::to_string).collect();
+            let title = format!("Not decided: {}", places.join(", "));
+            let _ = writeln!(text, "{} ({})", style.paint("1", &title), open.reason);
+            for line in &open.lines {
+                let _ = writeln!(text, "{line}");
+            }
+        }
         if found.out_of_reach > 0 {
             let _ = writeln!(
                 text,
@@ -473,8 +521,9 @@ impl Report {
         if stats.patches > 0 {
             let _ = writeln!(
                 text,
-                "{} patches asked about; excluded by conditions {}, by must sets {}, by repairs {}",
+                "{} patches asked about, {} of them by themselves; excluded by conditions {}, by must sets {}, by repairs {}",
                 grouped(stats.patches),
+                grouped(stats.single),
                 grouped(stats.by_condition),
                 grouped(stats.by_must_set),
                 grouped(stats.by_repair)
@@ -495,7 +544,11 @@ impl Repair {
     pub fn text(&self, style: Style) -> String {
         let mut text = String::new();
         let places: Vec<String> = self.places.iter().map(Place::to_string).collect();
-        let title = format!("Repair {}: {}", self.number, places.join(", "));
+        let kind = match self.standing {
+            Standing::AllInputs => "Repair",
+            Standing::WithinBound => "Repair within the bound",
+        };
+        let title = format!("{kind} {}: {}", self.number, places.join(", "));
         let _ = write!(text, "{}", style.paint("1", &title));
         if let Some(other) = self.same_as {
             let _ = write!(text, " (does the same as repair {other})");
@@ -508,8 +561,7 @@ impl Repair {
             None => text.push_str(&self.diff),
             // What it does is known; how it is written is enough.
             Some(_) => {
-                let lines = self.diff.lines();
-                for line in lines.filter(|line| line.starts_with('+') && !line.starts_with("+++")) {
+                for line in added(&self.diff) {
                     let _ = writeln!(text, "{line}");
                 }
             }
@@ -532,6 +584,12 @@ impl Repair {
         }
         text
     }
+}
+
+/// The lines that a diff adds, with their `+`.
+pub fn added(diff: &str) -> impl Iterator<Item = &str> {
+    diff.lines()
+        .filter(|line| line.starts_with('+') && !line.starts_with("+++"))
 }
 
 fn places(text: &mut String, all: &[Place]) {

@@ -21,7 +21,8 @@ impl Style {
     }
 }
 
-pub(crate) fn count(number: u64, one: &str, many: &str) -> String {
+/// A number with the word for so many, with commas in long ones: `1 change`, `2,000 changes`.
+pub fn count(number: u64, one: &str, many: &str) -> String {
     format!(
         "{} {}",
         grouped(number),

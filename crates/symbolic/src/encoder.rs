@@ -8,6 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     along::Along,
+    choices::ChoicesAlone,
     encoding::{
         Counts, Encoding, Failure, FailureKind, Input, InputKind, Location, Outcome, Output, Piece,
         Place, Step, Unknown, Unwinding, UnwindingKind,
@@ -127,6 +128,8 @@ pub(crate) struct Encoder<'p> {
     pub(crate) choice_values: FxHashMap<Term, u32>,
     /// The number of the choice that each alternative's variable belongs to.
     pub(crate) choice_of: FxHashMap<Term, u32>,
+    /// Which conditions depend on choices alone.
+    pub(crate) choices_alone: ChoicesAlone,
     pub(crate) interrupt: &'p dyn Fn() -> bool,
     pub(crate) stopped: bool,
     /// Some execution called `abort` where that is a way to end.
@@ -209,6 +212,7 @@ impl<'p> Encoder<'p> {
             argument_numbers: FxHashMap::default(),
             choice_values: FxHashMap::default(),
             choice_of: FxHashMap::default(),
+            choices_alone: ChoicesAlone::default(),
             interrupt,
             stopped: false,
             gave_up: false,

@@ -26,6 +26,7 @@ mod affine;
 mod along;
 mod asking;
 mod call;
+mod choices;
 mod content;
 mod difference;
 mod encoder;
@@ -53,7 +54,7 @@ pub use encoding::{
 };
 pub use leads::{Leads, Pointee};
 pub use loops::{Head, heads};
-pub use options::{Check, Entry, Options, ParameterShape, Shape};
+pub use options::{Check, Entry, Made, Options, ParameterShape, Shape};
 
 use patchwright_ir::{Module, Program, read_module};
 use patchwright_solve::{Assignment, Terms};

@@ -166,6 +166,15 @@ pub enum Entry {
     },
 }
 
+/// The choices that make one patched program out of a program with choices.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Made {
+    /// The alternative of each choice that is not the original, counted from 1.
+    pub choices: BTreeMap<u32, u32>,
+    /// The values of open constants, by their numbers.
+    pub constants: BTreeMap<u32, i64>,
+}
+
 /// How a program is encoded.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -189,6 +198,8 @@ pub struct Options {
     pub choices: BTreeMap<u32, u32>,
     /// At most one of the choices is made: on a path that rests on one, all others are the original.
     pub single: bool,
+    /// These choices are made and no others, instead of leaving all of them open: one patched program is encoded.
+    pub made: Option<Made>,
     /// The value of each statement may be any, where the variable `location.N` holds.
     pub locations: bool,
     /// Instructions that are encoded at most, all unwindings and inlined calls together.
@@ -224,6 +235,7 @@ impl Default for Options {
             abort_fails: true,
             choices: BTreeMap::new(),
             single: false,
+            made: None,
             locations: false,
             instructions: 5_000_000,
             terms: 20_000_000,

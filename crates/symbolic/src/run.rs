@@ -610,7 +610,8 @@ impl<'p> Encoder<'p> {
             let most = self.options.decided_rounds;
             // Executions that end in the round (an assertion fails) do not decide how many rounds there are.
             let same = before.path.is(&path)
-                || !before.left && u64::from(round) <= self.options.checked_rounds;
+                || !before.left && u64::from(round) <= self.options.checked_rounds
+                || self.is_left_to_choices(&before.path, &path);
             let decided = same
                 && !frame.order.is_endless(head)
                 && most.is_none_or(|most| u64::from(round) <= most);
@@ -698,6 +699,21 @@ impl<'p> Encoder<'p> {
         let chosen = self.terms.variable(&name, patchwright_solve::Sort::Bool);
         self.choice_of.insert(chosen, number);
         chosen
+    }
+
+    /// Nothing but choices decided between two paths: each patched program has a number of rounds of its own, whatever the
+    /// inputs are.
+    fn is_left_to_choices(&mut self, before: &Path, now: &Path) -> bool {
+        if self.choice_of.is_empty() {
+            return false;
+        }
+        let Some(added) = now.since(before) else {
+            return false;
+        };
+        added.into_iter().all(|condition| {
+            self.choices_alone
+                .holds(self.terms, &self.choice_of, condition)
+        })
     }
 
     /// The path rests on an alternative of another choice.

@@ -120,14 +120,14 @@ impl Search<'_> {
     /// Gives the solver of patches what was learnt since.
     pub(crate) fn tell_patches(&mut self) {
         for (wrong, input) in std::mem::take(&mut self.pending) {
-            let folded = self.terms.substitute(self.question.bad, &input);
+            let folded = self.terms.substitute(self.bad(), &input);
             let size = self.terms.size(folded);
             let closed = self.is_of_choices(folded);
             if closed && size <= LARGE && self.given + size <= LARGE_TOGETHER {
                 self.given += size;
                 self.found.counts.by_condition += 1;
                 let fine = self.terms.not(folded);
-                self.patches.assert(self.terms, fine);
+                self.patches[usize::from(self.second)].assert(self.terms, fine);
                 continue;
             }
             self.found.counts.by_must_set += 1;
@@ -161,7 +161,7 @@ impl Search<'_> {
         let exactly = self.terms.and_all(exactly);
         let wrong = self.terms.and(exactly, folded);
         let fine = self.terms.not(wrong);
-        self.patches.assert(self.terms, fine);
+        self.patches[usize::from(self.second)].assert(self.terms, fine);
     }
 
     /// Excludes all patches that agree with a wrong one in what makes it fail for an input; `folded` is what fails for it.
@@ -176,7 +176,7 @@ impl Search<'_> {
         };
         let must = self.terms.and_all(must);
         let other = self.terms.not(must);
-        self.patches.assert(self.terms, other);
+        self.patches[usize::from(self.second)].assert(self.terms, other);
     }
 
     /// Those of `own` that are impossible together with `fine`, if they are.

@@ -3,19 +3,30 @@
 use patchwright_solve::{Answer, Term};
 
 use super::{Candidate, Search, Verdict, between, bits, constant};
-use crate::question::Repair;
+use crate::question::{Repair, Standing};
 
 impl Search<'_> {
-    /// The values of a right patch's only open constant that are right, too.
-    pub(super) fn ranges(&mut self, candidate: &Candidate) -> Repair {
-        let mut repair = Repair {
+    /// A right patch with these values of its open constants, and perhaps others.
+    pub(super) fn unranged(&self, candidate: &Candidate) -> Repair {
+        let values = candidate.constants.values();
+        let single = candidate.constants.len() == 1;
+        Repair {
             changes: self.named(&candidate.changes),
+            standing: Standing::AllInputs,
             constants: candidate.constants.clone(),
-            ranges: Vec::new(),
-            more: candidate.constants.len() > 1,
+            ranges: values
+                .filter(|_| single)
+                .map(|&value| (value, value))
+                .collect(),
+            more: !candidate.constants.is_empty(),
             void: false,
             same_as: None,
-        };
+        }
+    }
+
+    /// The values of a right patch's only open constant that are right, too.
+    pub(super) fn ranges(&mut self, candidate: &Candidate) -> Repair {
+        let mut repair = self.unranged(candidate);
         let mut open = candidate.constants.iter();
         let (Some((&number, &value)), None) = (open.next(), open.next()) else {
             return repair;
@@ -26,6 +37,8 @@ impl Search<'_> {
             .get(&number)
             .copied()
             .unwrap_or((value, value));
+        repair.ranges.clear();
+        repair.more = false;
         let mut next = Some(value);
         while let Some(value) = next.take() {
             if repair.ranges.len() >= self.extent.ranges || (self.interrupt)() {
@@ -112,10 +125,12 @@ impl Search<'_> {
             } else {
                 self.tell_patches();
                 let all: Vec<Term> = exactly.iter().chain(&outside).copied().collect();
-                match self.patches.check(self.terms, &all, &self.budget()) {
+                let budget = self.budget();
+                let patches = &mut self.patches[usize::from(self.second)];
+                match patches.check(self.terms, &all, &budget) {
                     Answer::Unsatisfiable => return Ok(None),
                     Answer::Unknown => return Err(()),
-                    Answer::Satisfiable => bits(&self.patches, self.terms, variable) as u64 as i64,
+                    Answer::Satisfiable => bits(patches, self.terms, variable) as u64 as i64,
                 }
             };
             let mut other = candidate.clone();

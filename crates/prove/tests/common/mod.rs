@@ -11,9 +11,9 @@ use patchwright_csource::{Clang, TranslationUnit, parse};
 use patchwright_exec::{CancelToken, CompileCommand, Runner, RunnerProgram};
 use patchwright_ir::Module;
 use patchwright_prove::{
-    Counterexample, Extent, Followed, For, Found, Level, Mutations, Paths, PathsFound, Prover,
-    Repair, Replay, Search, Source, Trusted, Verdict, agreement, choices, execute, harness, link,
-    mutations, parameters, patched, question, spec,
+    Counterexample, Extent, Followed, For, Found, Level, Mutations, OneByOne, Paths, PathsFound,
+    Prover, Repair, Replay, Search, Source, Trusted, Verdict, agreement, choices, execute, harness,
+    link, mutations, parameters, patched, question, spec,
 };
 use patchwright_solve::{Assignment, Budget, Terms};
 use patchwright_symbolic::{Check, Encoding, Entry, Options, encode_along};
@@ -160,16 +160,29 @@ pub fn encode(
 ) -> Encoding {
     let alternatives = own.map(|own| own.iter().map(|one| &one.alternatives).collect::<Vec<_>>());
     let program = link(sources, alternatives.as_deref(), library).expect("links");
-    let mut options = options.clone();
-    if let Some(own) = own {
-        // A loop may have the rounds that it has without alternatives, and the bound.
-        let plain = link(sources, None, library).expect("links");
-        let mut others = Terms::new();
-        let plain = patchwright_symbolic::encode(&plain, entry, &options, &mut others, &|| false);
-        options.decided_rounds = Some(plain.expect("encodes").counts.longest);
-        options.choices = choices(own);
-    }
+    let options = match own {
+        Some(own) => with_choices(sources, library, entry, options, own),
+        None => options.clone(),
+    };
     patchwright_symbolic::encode(&program, entry, &options, terms, &|| false).expect("encodes")
+}
+
+/// How a meta-program is encoded: a loop may have the rounds that it has without alternatives, and the bound.
+pub fn with_choices(
+    sources: &[Source],
+    library: &Module,
+    entry: &Entry,
+    options: &Options,
+    own: &[Mutations],
+) -> Options {
+    let plain = link(sources, None, library).expect("links");
+    let mut others = Terms::new();
+    let plain = patchwright_symbolic::encode(&plain, entry, options, &mut others, &|| false);
+    Options {
+        decided_rounds: Some(plain.expect("encodes").counts.longest),
+        choices: choices(own),
+        ..options.clone()
+    }
 }
 
 pub fn verdict(sources: &[Source], library: &Module, asked: &Asked) -> Verdict {
@@ -246,7 +259,12 @@ pub fn repairs(
         ..Extent::default()
     };
     let never = || false;
-    let found = Search::new(&mut terms, &question, extent, &never).run(&mut |_| ());
+    let alternatives: Vec<_> = own.iter().map(|one| &one.alternatives).collect();
+    let program = link(sources, Some(&alternatives), library).expect("links");
+    let options = with_choices(sources, library, &entry, &asked.options(), &own);
+    let mut decider = OneByOne::new((&program, &entry), None, &options, Budget::none());
+    let search = Search::new(&mut terms, &question, extent, &mut decider, &never);
+    let found = search.run(&mut |_| ());
     let texts = found
         .repairs
         .iter()

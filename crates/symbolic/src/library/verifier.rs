@@ -157,6 +157,12 @@ fn choice(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Give
         .and_then(|(_, value)| encoder.terms.as_constant(value))
         .unwrap_or(u128::MAX);
     let number = u32::try_from(number).unwrap_or(u32::MAX);
+    if let Some(made) = &encoder.options.made {
+        let alternative = made.choices.get(&number).copied().unwrap_or(0);
+        return Ok(Some(Some(
+            encoder.terms.constant(32, u128::from(alternative)),
+        )));
+    }
     let count = match encoder.options.single && encoder.rests_on_other(&world.path, number) {
         true => 0,
         false => encoder.options.choices.get(&number).copied().unwrap_or(0),
@@ -179,6 +185,15 @@ fn constant(encoder: &mut Encoder<'_>, call: &Call<'_>, _world: &mut World) -> G
         .argument(0)
         .and_then(|(_, value)| encoder.terms.as_constant(value))
         .unwrap_or(u128::MAX);
+    if let Some(made) = &encoder.options.made
+        && let Some(&value) = u32::try_from(number)
+            .ok()
+            .and_then(|number| made.constants.get(&number))
+    {
+        return Ok(Some(Some(
+            encoder.terms.constant(64, u128::from(value as u64)),
+        )));
+    }
     let name = format!("constant.{number}");
     Ok(Some(Some(encoder.terms.variable(&name, Sort::Bits(64)))))
 }
