@@ -12,17 +12,29 @@ use patchwright_prove::{
 };
 use patchwright_solve::{Budget, Terms};
 
-struct Chance(u64);
+pub struct Chance(pub u64);
+
+/// How many programs are tried, and from where: as the environment says, or so many.
+pub fn asked_for(default: u64) -> (usize, Chance) {
+    let number = |name: &str, default: u64| {
+        let given = std::env::var(name).ok();
+        given.and_then(|text| text.parse().ok()).unwrap_or(default)
+    };
+    let programs = number("PATCHWRIGHT_PROGRAMS", default) as usize;
+    let seed = number("PATCHWRIGHT_SEED", 0);
+    let from = 0x2545_f491_4f6c_dd1d ^ seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (programs, Chance(from))
+}
 
 impl Chance {
-    fn below(&mut self, n: u64) -> u64 {
+    pub fn below(&mut self, n: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
         (self.0 >> 20) % n
     }
 
-    fn one_of(&mut self, all: &[&'static str]) -> &'static str {
+    pub fn one_of(&mut self, all: &[&'static str]) -> &'static str {
         all[self.below(all.len() as u64) as usize]
     }
 }
@@ -104,7 +116,7 @@ const NATIVE: &str = "static long ticks; static int reached;\n\
     ticks = 0; reached = 0; if (f(a, b)) return 2; any |= reached; } return !any; }\n";
 
 /// All patches of one and two changes of a function.
-fn patches(own: &Mutations, function: &str) -> Vec<Vec<Change>> {
+pub fn patches(own: &Mutations, function: &str) -> Vec<Vec<Change>> {
     let single: Vec<Change> = own
         .sites
         .iter()
@@ -122,13 +134,7 @@ fn patches(own: &Mutations, function: &str) -> Vec<Vec<Change>> {
 #[test]
 fn repairs_are_those_of_all_mutants_that_are_right_on_every_input() {
     // More of them take minutes; `PATCHWRIGHT_PROGRAMS=40` tries as many, `PATCHWRIGHT_SEED=S` others.
-    let number = |name: &str, default: u64| {
-        let given = std::env::var(name).ok();
-        given.and_then(|text| text.parse().ok()).unwrap_or(default)
-    };
-    let programs = number("PATCHWRIGHT_PROGRAMS", 1) as usize;
-    let seed = number("PATCHWRIGHT_SEED", 0);
-    let mut chance = Chance(0x2545_f491_4f6c_dd1d ^ seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let (programs, mut chance) = asked_for(1);
     let texts: Vec<String> = (0..programs)
         .map(|number| program(&mut chance, number))
         .collect();

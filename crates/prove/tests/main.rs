@@ -2,6 +2,7 @@
 
 mod all_mutants;
 mod assertions;
+mod bounded;
 mod common;
 mod cost;
 mod exhaustive;
