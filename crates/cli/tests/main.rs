@@ -25,6 +25,7 @@ mod prove;
 mod prove_limits;
 mod prove_math;
 mod prove_paths;
+mod prove_repairs;
 mod readme;
 mod regression;
 mod repair;

@@ -34,7 +34,15 @@ pub struct OneByOne<'a> {
     references: BTreeMap<u32, Encoding>,
     /// Instructions that were encoded.
     instructions: u64,
+    /// Conflicts of all questions.
+    conflicts: u64,
 }
+
+/// Conflicts of a question at most.
+const EFFORT: u64 = 5_000;
+
+/// Conflicts of all questions at most; then nothing is decided any more.
+const EFFORT_TOGETHER: u64 = 50_000;
 
 /// What the program as it is does within the bound, as conditions on inputs.
 #[derive(Clone, Copy)]
@@ -64,6 +72,7 @@ impl<'a> OneByOne<'a> {
             known: None,
             references: BTreeMap::new(),
             instructions: 0,
+            conflicts: 0,
         }
     }
 
@@ -146,9 +155,16 @@ impl<'a> OneByOne<'a> {
     }
 
     /// Whether a condition holds for some input, as far as that is found out.
-    fn may(&self, terms: &Terms, condition: Term) -> Option<bool> {
+    fn may(&mut self, terms: &Terms, condition: Term) -> Option<bool> {
+        let left = EFFORT_TOGETHER.saturating_sub(self.conflicts).min(EFFORT);
+        let budget = Budget {
+            conflicts: Some(self.budget.conflicts.unwrap_or(left).min(left)),
+            ..self.budget
+        };
         let mut solver = Solver::new(Backend::default());
-        match solver.check(terms, &[condition], &self.budget) {
+        let answer = solver.check(terms, &[condition], &budget);
+        self.conflicts += solver.statistics().conflicts;
+        match answer {
             Answer::Satisfiable => Some(true),
             Answer::Unsatisfiable => Some(false),
             Answer::Unknown => None,
@@ -157,7 +173,13 @@ impl<'a> OneByOne<'a> {
 
     /// For inputs where a condition holds: nothing where the patched program neither fails nor leads to what is not known,
     /// else what is known of it.
-    fn wrong(&self, terms: &mut Terms, spec: &Spec, before: Before, here: Term) -> Option<Judged> {
+    fn wrong(
+        &mut self,
+        terms: &mut Terms,
+        spec: &Spec,
+        before: Before,
+        here: Term,
+    ) -> Option<Judged> {
         let clearly = spec.fails_clearly(terms);
         let ended = terms.not(before.endless);
         let never_ends = terms.and(spec.endless, ended);

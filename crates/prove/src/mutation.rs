@@ -12,6 +12,8 @@ use crate::pieces::{Parentheses, Piece, Text, literal};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mutation {
     pub(crate) pieces: Vec<Piece>,
+    /// Shorter text that does the same where nothing around it or in it is changed: `mid` for `mid - 0`.
+    pub(crate) alone: Option<Piece>,
     /// The constant that is left open, if it has one.
     pub open: Option<u32>,
     /// The least and the greatest value of the open constant.
@@ -30,6 +32,7 @@ impl Mutation {
         };
         Mutation {
             pieces,
+            alone: None,
             open: open.map(|(number, _)| number),
             near: 0,
             range,
@@ -96,8 +99,11 @@ fn chosen<'a>(sites: &'a [Site], changes: &[Change]) -> Vec<Chosen<'a>> {
             other != index
                 && (beside.span.contains_span(site.span) || site.span.contains_span(beside.span))
         });
-        let wanted = mutation.pieces.iter();
-        let wanted = wanted.filter(|piece| near || !piece.cautious);
+        let all = match &mutation.alone {
+            Some(alone) if !near => std::slice::from_ref(alone),
+            _ => &mutation.pieces,
+        };
+        let wanted = all.iter().filter(|piece| near || !piece.cautious);
         pieces.extend(wanted.map(|piece| Chosen {
             site: site.span,
             piece,

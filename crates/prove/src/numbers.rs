@@ -9,6 +9,7 @@ use crate::{
     level::Level,
     mutation::Mutation,
     pieces::{Piece, Text, literal, replace},
+    syntax::written,
 };
 
 impl Walker<'_> {
@@ -101,6 +102,12 @@ impl Walker<'_> {
             }
         }
         let source_text = self.unit.text(span).into_owned();
+        let on_the_right_of = parent.and_then(|parent| match self.function.expr(parent).kind {
+            ExprKind::Binary {
+                operator, right, ..
+            } if written(self.function, right) == id => Some((parent, operator)),
+            _ => None,
+        });
         let found = values
             .into_iter()
             .map(|other| {
@@ -109,7 +116,9 @@ impl Walker<'_> {
                     false => None,
                 };
                 let text = text.unwrap_or_else(|| literal(other, kind, tight));
-                let mutation = Mutation::new(vec![replace(span, &text)]);
+                let mut mutation = Mutation::new(vec![replace(span, &text)]);
+                mutation.alone = on_the_right_of
+                    .and_then(|(operation, operator)| self.left_alone(operation, operator, other));
                 // The canonical form of crate `semantics`: sign-extended for signed types.
                 (Alternative::Constant(other as u64), mutation)
             })

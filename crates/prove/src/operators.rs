@@ -10,7 +10,7 @@ use crate::{
     enumerate::{Role, Walker},
     level::{Level, Operands, others},
     mutation::Mutation,
-    pieces::{behind, parentheses, replace},
+    pieces::{Piece, behind, parentheses, replace},
     syntax::{Binding, binding, needs_parentheses, operator_between, written},
 };
 
@@ -74,7 +74,10 @@ impl Walker<'_> {
             let cautious =
                 Binding::of(operator) == new || !needs_parentheses(self.function, id, parent, new);
             pieces.extend(parentheses(span, cautious));
-            found.push((Alternative::Operator(other), Mutation::new(pieces)));
+            let mut mutation = Mutation::new(pieces);
+            let number = self.integer_value(right);
+            mutation.alone = number.and_then(|number| self.left_alone(id, other, number));
+            found.push((Alternative::Operator(other), mutation));
         }
         let logical = matches!(
             operator,
@@ -111,6 +114,40 @@ impl Walker<'_> {
             }
         }
         self.add(id, span, found);
+    }
+
+    fn integer_value(&self, id: ExprId) -> Option<i128> {
+        match self.function.expr(written(self.function, id)).kind {
+            ExprKind::Integer { value, .. } => Some(value),
+            _ => None,
+        }
+    }
+
+    /// The left operand in place of an operation that leaves it as it is, with this operator and this number on the right.
+    pub(crate) fn left_alone(
+        &self,
+        id: ExprId,
+        operator: BinaryOperator,
+        number: i128,
+    ) -> Option<Piece> {
+        use BinaryOperator::{Add, Div, Mul, Or, Shl, Shr, Sub, Xor};
+        let ExprKind::Binary { left, right, .. } = self.function.expr(id).kind else {
+            return None;
+        };
+        let neutral = match operator {
+            Add | Sub | Or | Xor | Shl | Shr => number == 0,
+            Mul | Div => number == 1,
+            _ => false,
+        };
+        let operands = self.operands(left, right);
+        let fits = matches!(operands, Operands::Integers | Operands::PointerAndInteger);
+        // `n - 0U` has another type than an `int` called `n`.
+        let same = self.function.expr(id).ty == self.function.expr(left).ty;
+        let (first, second) = (self.place(left)?, self.place(right)?);
+        let rest = Span::new(first.end, second.end);
+        let text = self.unit.text(rest);
+        let is_plain = !text.contains(['/', '\n']) || operator == Div && !text.contains("/*");
+        (neutral && fits && same && is_plain).then(|| replace(rest, ""))
     }
 
     /// Its value is 0 or 1, an `int`.

@@ -31,6 +31,12 @@ use crate::{
     trial::Input,
 };
 
+/// Conflicts of a question in the second turn at most: what is asked there says of most patches only why they are open.
+const EFFORT: u64 = 1_000;
+
+/// Conflicts of all questions of the second turns at most.
+const EFFORT_TOGETHER: u64 = 20_000;
+
 /// A search for all minimal repairs.
 pub struct Search<'a> {
     pub(crate) terms: &'a mut Terms,
@@ -41,6 +47,9 @@ pub struct Search<'a> {
     decider: &'a mut dyn Decider,
     /// Whether it is the second turn, of what is open.
     second: bool,
+    /// Conflicts of the second turns that are over, and all conflicts when this turn began.
+    spent: u64,
+    at_turn: u64,
     /// Know the patches that are left in the first turn, and in the second one.
     patches: [Solver; 2],
     /// Knows repaired programs.
@@ -199,6 +208,8 @@ impl<'a> Search<'a> {
             interrupt,
             decider,
             second: false,
+            spent: 0,
+            at_turn: 0,
             patches,
             program: Repaired::new(),
             cores: Solver::new(Backend::default()),
@@ -246,8 +257,12 @@ impl<'a> Search<'a> {
     }
 
     pub(crate) fn budget(&self) -> Budget<'a> {
+        let conflicts = match self.second {
+            false => self.extent.conflicts,
+            true => Some(self.extent.conflicts.unwrap_or(u64::MAX).min(EFFORT)),
+        };
         Budget {
-            conflicts: self.extent.conflicts,
+            conflicts,
             interrupt: Some(self.interrupt),
         }
     }
@@ -318,6 +333,11 @@ impl<'a> Search<'a> {
             return;
         }
         self.tell_patches();
+        let now = self.program.statistics().conflicts;
+        if self.second {
+            self.spent += now - self.at_turn;
+        }
+        self.at_turn = now;
         self.second = second;
         self.placed = None;
         self.said = (Vec::new(), Vec::new());
@@ -370,8 +390,12 @@ impl<'a> Search<'a> {
         (self.interrupt)() || most.is_some_and(|most| self.found.counts.patches >= most)
     }
 
-    /// So many patches are open that the rest of them is not looked at.
-    pub(crate) fn leaves_rest(&self) -> bool {
+    /// So many patches are open, or they cost so much, that the rest of them is not looked at.
+    pub(crate) fn leaves_rest(&mut self) -> bool {
+        if self.second {
+            let spent = self.spent + self.program.statistics().conflicts - self.at_turn;
+            self.found.more_open |= spent > EFFORT_TOGETHER;
+        }
         self.second && self.found.more_open
     }
 

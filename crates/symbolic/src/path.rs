@@ -86,20 +86,6 @@ impl Path {
         all.take(MOST).map(|path| path.0.condition)
     }
 
-    /// The conditions that were added since another path, the last first; nothing if this one does not go on from that.
-    pub(crate) fn since(&self, other: &Path) -> Option<Vec<Term>> {
-        let mut added = Vec::new();
-        let mut at = self;
-        while !at.is(other) {
-            if at.0.depth <= other.0.depth {
-                return None;
-            }
-            added.push(at.0.condition);
-            at = at.0.parent.as_ref()?;
-        }
-        Some(added)
-    }
-
     pub(crate) fn is(&self, other: &Path) -> bool {
         Rc::ptr_eq(&self.0, &other.0)
     }

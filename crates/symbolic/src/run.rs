@@ -33,7 +33,7 @@ struct Rounds {
     open: u32,
     /// The path at the beginning of this round.
     path: Path,
-    /// In this round some executions have left the loop, and others have not.
+    /// In this round some executions have left the loop, and others have not, and inputs decide which.
     left: bool,
 }
 
@@ -578,9 +578,13 @@ impl<'p> Encoder<'p> {
             let open: Vec<BlockId> = open
                 .filter(|&block| !self.reports_failure(frame.module, frame.function, block))
                 .collect();
+            let by_choice = ways.iter().all(|&(_, condition)| {
+                self.choices_alone
+                    .holds(self.terms, &self.choice_of, condition)
+            });
             for (&head, rounds) in &mut at.loops {
                 let leaves = |&block: &BlockId| !frame.order.is_within(block, head);
-                rounds.left |= open.iter().any(leaves);
+                rounds.left |= !by_choice && open.iter().any(leaves);
             }
         }
         for (edge, path) in taken {
@@ -609,9 +613,10 @@ impl<'p> Encoder<'p> {
             self.counts.longest = self.counts.longest.max(u64::from(round));
             let most = self.options.decided_rounds;
             // Executions that end in the round (an assertion fails) do not decide how many rounds there are.
-            let same = before.path.is(&path)
-                || !before.left && u64::from(round) <= self.options.checked_rounds
-                || self.is_left_to_choices(&before.path, &path);
+            // Nor do executions that leave it because of a choice: each patched program has a number of rounds of its own.
+            let is_checked =
+                u64::from(round) <= self.options.checked_rounds || !self.choice_of.is_empty();
+            let same = before.path.is(&path) || !before.left && is_checked;
             let decided = same
                 && !frame.order.is_endless(head)
                 && most.is_none_or(|most| u64::from(round) <= most);
@@ -699,21 +704,6 @@ impl<'p> Encoder<'p> {
         let chosen = self.terms.variable(&name, patchwright_solve::Sort::Bool);
         self.choice_of.insert(chosen, number);
         chosen
-    }
-
-    /// Nothing but choices decided between two paths: each patched program has a number of rounds of its own, whatever the
-    /// inputs are.
-    fn is_left_to_choices(&mut self, before: &Path, now: &Path) -> bool {
-        if self.choice_of.is_empty() {
-            return false;
-        }
-        let Some(added) = now.since(before) else {
-            return false;
-        };
-        added.into_iter().all(|condition| {
-            self.choices_alone
-                .holds(self.terms, &self.choice_of, condition)
-        })
     }
 
     /// The path rests on an alternative of another choice.

@@ -36,8 +36,9 @@ struct Listed {
     shown: Vec<proof::Repair>,
     /// The number of each repair in the order in which they were found; 0 for what is shown later.
     numbers: Vec<usize>,
-    /// Right within the bound; they come after those for all inputs.
-    within: Vec<Repair>,
+    /// What is shown when all are found, by its position among those: repairs of what only calls the function that fails,
+    /// and those that are right within the bound.
+    later: Vec<(usize, Repair)>,
     /// Why the list is not complete.
     incomplete: Vec<String>,
 }
@@ -113,14 +114,17 @@ impl Job<'_> {
                 break;
             };
             all.bound = plan.options.bound;
-            found = self.search(&own, (level, changes), &plan, found, &mut listed)?;
+            let harness = self.harness(verdict, &own);
+            let wanted = (level, changes, harness.as_deref());
+            found = self.search(&own, wanted, &plan, found, &mut listed)?;
             if !found.complete {
                 break;
             }
         }
-        let within = std::mem::take(&mut listed.within);
-        for repair in &within {
-            self.list(&own, &mut listed, repair)?;
+        let mut later = std::mem::take(&mut listed.later);
+        later.sort_by_key(|(position, repair)| (repair.standing, *position));
+        for (position, repair) in &later {
+            self.list(&own, &mut listed, *position, repair)?;
         }
         self.conclude(all, &found, &own, listed, report)
     }
@@ -220,7 +224,7 @@ impl Job<'_> {
     fn search(
         &mut self,
         own: &[Mutations],
-        (level, changes): (Level, u32),
+        (level, changes, harness): (Level, u32, Option<&str>),
         plan: &Plan,
         before: Found,
         listed: &mut Listed,
@@ -255,19 +259,17 @@ impl Job<'_> {
         );
         let mut problem = None;
         let style = self.style;
-        let mut tell = |repair: &Repair| {
-            if repair.standing == Standing::WithinBound {
-                listed.numbers.push(0);
-                listed.within.push(repair.clone());
+        let mut hear = |repair: &Repair| {
+            let is_last = harness.is_some_and(|name| changes_function(own, repair, name));
+            listed.numbers.push(0);
+            let position = listed.numbers.len() - 1;
+            if repair.standing == Standing::WithinBound || is_last {
+                listed.later.push((position, repair.clone()));
             } else {
-                match told(program, args, own, listed, repair) {
-                    Ok(one) => {
-                        listed.numbers.push(one.number);
-                        if !args.json {
-                            print_beside(progress, &one.text(style));
-                        }
-                        listed.shown.push(one);
-                    }
+                let told = tell(program, args, own, listed, (position, repair));
+                match told {
+                    Ok(Some(text)) if !args.json => print_beside(progress, &text.text(style)),
+                    Ok(_) => {}
                     Err(error) => problem = Some(error),
                 }
             }
@@ -277,7 +279,7 @@ impl Job<'_> {
             }
         };
         let search = Search::new(&mut self.terms, &question, extent, &mut decider, &interrupt);
-        let found = search.after(before).run(&mut tell);
+        let found = search.after(before).run(&mut hear);
         let instructions = decider.instructions();
         self.phase("search", started);
         if let Some(problem) = problem {
@@ -302,13 +304,31 @@ impl Job<'_> {
         Ok(found)
     }
 
+    /// The function that only calls what has to be repaired, if there is one: `main`, where that asserts what other
+    /// functions have to do.
+    fn harness(&self, verdict: &Verdict, own: &[Mutations]) -> Option<String> {
+        const MAIN: &str = "main";
+        let Verdict::Failed(found) = verdict else {
+            return None;
+        };
+        let fails_there = found.place.as_ref().is_none_or(|at| at.function == MAIN);
+        let mut sites = own.iter().flat_map(|one| &one.sites);
+        let others = sites.any(|site| site.function != MAIN);
+        (self.args.function.is_none() && fails_there && others).then(|| MAIN.to_owned())
+    }
+
     /// Shows a repair that was held back.
-    fn list(&self, own: &[Mutations], listed: &mut Listed, repair: &Repair) -> Result<(), Problem> {
-        let one = told(&self.program, self.args, own, listed, repair)?;
-        if !self.args.json {
+    fn list(
+        &self,
+        own: &[Mutations],
+        listed: &mut Listed,
+        position: usize,
+        repair: &Repair,
+    ) -> Result<(), Problem> {
+        let told = tell(&self.program, self.args, own, listed, (position, repair))?;
+        if let (Some(one), false) = (told, self.args.json) {
             print_beside(self.progress, &one.text(self.style));
         }
-        listed.shown.push(one);
         Ok(())
     }
 
@@ -463,35 +483,52 @@ fn places(program: &Program, own: &[Mutations], changes: &[Change]) -> Vec<proof
         .collect()
 }
 
-/// A repair as it is shown next; its diff is written where that is asked for.
-fn told(
+/// Whether a repair changes something in a function.
+fn changes_function(own: &[Mutations], repair: &Repair, name: &str) -> bool {
+    let mut sites = own.iter().flat_map(|one| &one.sites);
+    sites.any(|site| {
+        let is_changed = repair.changes.iter().any(|change| change.0 == site.number);
+        is_changed && site.function == name
+    })
+}
+
+/// Lists a repair, which is the one at a position among those that were found; its diff is written where that is asked for.
+/// Nothing if its text is that of another one.
+fn tell<'l>(
     program: &Program,
     args: &super::ProveArgs,
     own: &[Mutations],
-    listed: &Listed,
-    repair: &Repair,
-) -> Result<proof::Repair, Problem> {
-    let number = listed.shown.len() + 1;
+    listed: &'l mut Listed,
+    (position, repair): (usize, &Repair),
+) -> Result<Option<&'l proof::Repair>, Problem> {
     let diff = diff(program, own, repair)?;
+    let text = String::from_utf8_lossy(&diff).into_owned();
+    if let Some(same) = listed.shown.iter().find(|one| one.diff == text) {
+        listed.numbers[position] = same.number;
+        return Ok(None);
+    }
+    let number = listed.shown.len() + 1;
+    listed.numbers[position] = number;
     if let Some(folder) = &args.output {
         let path = folder.join(format!("{number:04}.patch"));
         files::write_atomic(&path, &diff).map_err(Problem::of)?;
     }
-    Ok(proof::Repair {
+    let same_as = repair.same_as.map(|other| listed.numbers[other]);
+    listed.shown.push(proof::Repair {
         number,
         standing: match repair.standing {
             Standing::AllInputs => proof::Standing::AllInputs,
             Standing::WithinBound => proof::Standing::WithinBound,
         },
         places: places(program, own, &repair.changes),
-        diff: String::from_utf8_lossy(&diff).into_owned(),
+        diff: text,
         constants: repair.ranges.clone(),
         more_constants: repair.more,
         void: repair.void,
-        same_as: repair
-            .same_as
-            .and_then(|other| listed.numbers.get(other).copied()),
-    })
+        // What is shown later cannot be named yet.
+        same_as: same_as.filter(|&number| number > 0),
+    });
+    Ok(listed.shown.last())
 }
 
 #[cfg(test)]
