@@ -2,8 +2,13 @@
 //!
 //! The nodes are *segments*: runs of instructions that are executed one after the other, that is
 //! blocks, cut behind calls that may not come back.
+//!
+//! A jump decides like a condition that always holds: it has one way more, that control would go without it (T. Ball and S. Horwitz,
+//! "Slicing programs with arbitrary control-flow", 1993). No value takes that way, so it counts for control dependence only.
 
-use patchwright_ir::{BlockId, DominatorTree, Function, Program, RoutineId, TerminatorKind};
+use patchwright_ir::{
+    BlockId, DominatorTree, Function, Program, RoutineId, TerminatorKind, Without,
+};
 
 use crate::call_graph::CallGraph;
 
@@ -23,7 +28,7 @@ pub(crate) struct Segment {
 pub(crate) enum Decider {
     /// The routine is called.
     Entry,
-    /// The end of a segment, and the position in its list of successors of the way that leads
+    /// The end of a segment, and the position in its list of ways of the one that leads
     /// here: a terminator, or a call that may not come back.
     End(u32, u32),
 }
@@ -36,8 +41,10 @@ pub(crate) struct Control {
     first: Vec<u32>,
     /// For each segment, those that can follow it.
     pub(crate) successors: Vec<Vec<usize>>,
+    /// The same, and for each jump at the end where control would go without it.
+    pub(crate) ways: Vec<Vec<usize>>,
     pub(crate) dominators: DominatorTree,
-    /// The node behind the segments is the return, the next one the end.
+    /// Of all ways. The node behind the segments is the return, the next one the end.
     pub(crate) post_dominators: DominatorTree,
     /// For each segment, what it depends on.
     pub(crate) deciders: Vec<Vec<Decider>>,
@@ -73,6 +80,7 @@ impl Control {
         }
         let (exit, gone) = (segments.len(), segments.len() + 1);
         let mut successors: Vec<Vec<usize>> = Vec::with_capacity(segments.len() + 2);
+        let mut without: Vec<Option<usize>> = vec![None; segments.len() + 2];
         for (index, segment) in segments.iter().enumerate() {
             let block = function.block(segment.block);
             if segment.end <= block.instructions.len() as u32 {
@@ -92,13 +100,23 @@ impl Control {
                 TerminatorKind::Unreachable => next.push(gone),
                 _ => {}
             }
+            without[index] = match block.terminator.without {
+                Without::Same => None,
+                Without::Block(target) => Some(first[target.index()] as usize),
+                Without::End => Some(exit),
+            };
             successors.push(next);
         }
         successors.push(vec![gone]);
         successors.push(Vec::new());
         let dominators = DominatorTree::of(&successors, 0);
-        let post_dominators = post_dominators(&successors, &dominators, gone);
+        let mut ways = successors.clone();
+        for (ways, without) in ways.iter_mut().zip(without) {
+            ways.extend(without);
+        }
+        let post_dominators = post_dominators(&ways, &dominators, gone);
         let mut control = Control {
+            ways,
             deciders: vec![Vec::new(); segments.len()],
             return_deciders: Vec::new(),
             segments,
@@ -132,10 +150,10 @@ impl Control {
         };
         walk(None, 0, Decider::Entry);
         for segment in 0..count {
-            if !self.dominators.is_reachable(segment) || self.successors[segment].len() < 2 {
+            if !self.dominators.is_reachable(segment) || !self.decides(segment) {
                 continue;
             }
-            for (way, &next) in self.successors[segment].iter().enumerate() {
+            for (way, &next) in self.ways[segment].iter().enumerate() {
                 walk(
                     Some(segment),
                     next,
@@ -146,6 +164,26 @@ impl Control {
         self.return_deciders = std::mem::take(&mut found[exit]);
         found.truncate(count);
         self.deciders = found;
+    }
+
+    /// The end of a segment has several ways.
+    pub(crate) fn decides(&self, segment: usize) -> bool {
+        self.ways[segment].len() > 1
+    }
+
+    /// Control would go this way only if a jump were left out.
+    pub(crate) fn is_without_jump(&self, segment: u32, way: u32) -> bool {
+        way as usize >= self.successors[segment as usize].len()
+    }
+
+    /// The node of the return.
+    pub(crate) fn exit(&self) -> u32 {
+        self.segments.len() as u32
+    }
+
+    /// The node of the end of the program, and of what control leaves the routine by without a return.
+    pub(crate) fn gone(&self) -> u32 {
+        self.segments.len() as u32 + 1
     }
 
     /// The first segment of a block.

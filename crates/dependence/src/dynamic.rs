@@ -1,6 +1,8 @@
 //! Dependence in one execution: dynamic and relevant slices.
 
+mod jumps;
 mod relevant;
+mod shadow;
 
 use patchwright_interpret::{Access, Observer, Step};
 use patchwright_ir::{
@@ -14,7 +16,9 @@ use crate::{
     graph::{Graph, Slot, VertexId, find},
 };
 
+use jumps::Jumps;
 use relevant::Potential;
+use shadow::Shadow;
 
 /// An executed instruction, by its number in the order of execution.
 type Instance = u32;
@@ -67,7 +71,7 @@ struct Decision {
     activation: u32,
     routine: RoutineId,
     segment: u32,
-    /// The segment that control went to.
+    /// The node of [`Control`] that control went to.
     taken: u32,
 }
 
@@ -141,8 +145,7 @@ pub struct Recorder<'g, 'p> {
     owners: Vec<u32>,
     edges: Vec<Edge>,
     decisions: Vec<Decision>,
-    /// For each eight bytes of memory, the instances that wrote them.
-    memory: FxHashMap<u64, [Instance; 8]>,
+    memory: Shadow,
     limit: usize,
     full: bool,
     sorted: bool,
@@ -161,7 +164,7 @@ impl<'g, 'p> Recorder<'g, 'p> {
             owners: Vec::new(),
             edges: Vec::new(),
             decisions: Vec::new(),
-            memory: FxHashMap::default(),
+            memory: Shadow::default(),
             limit,
             full: false,
             sorted: false,
@@ -282,7 +285,7 @@ impl<'g, 'p> Recorder<'g, 'p> {
             let candidate = match decider {
                 Decider::Entry => activation.entry,
                 Decider::End(segment, way) => {
-                    let target = control.successors[segment as usize][way as usize] as u32;
+                    let target = control.ways[segment as usize][way as usize] as u32;
                     match activation.taken[segment as usize] == target {
                         true => activation.ends[segment as usize],
                         false => NONE,
@@ -322,38 +325,8 @@ impl<'g, 'p> Recorder<'g, 'p> {
         pending.native
     }
 
-    fn writers(&self, access: Access) -> Vec<Instance> {
-        let mut found: Vec<Instance> = Vec::new();
-        let mut at = access.address;
-        let end = access.address + access.size;
-        while at < end {
-            let word = self.memory.get(&(at / 8));
-            let stop = end.min((at / 8 + 1) * 8);
-            for byte in at..stop {
-                let writer = word.map_or(NONE, |word| word[byte as usize % 8]);
-                if found.last() != Some(&writer) && !found.contains(&writer) {
-                    found.push(writer);
-                }
-            }
-            at = stop;
-        }
-        found
-    }
-
-    fn write(&mut self, access: Access, by: Instance) {
-        let end = access.address + access.size;
-        let mut at = access.address;
-        while at < end {
-            let stop = end.min((at / 8 + 1) * 8);
-            let word = self.memory.entry(at / 8).or_insert([NONE; 8]);
-            for byte in at..stop {
-                word[byte as usize % 8] = by;
-            }
-            at = stop;
-        }
-    }
-
-    /// The dynamic slice of criteria; with `relevant`, also the decisions that would have led to
+    /// The dynamic slice of criteria, with the jumps that kept parts of it from being executed where they were not; with `relevant`,
+    /// also the decisions that would have led to
     /// other values, had they been made in another way (T. Gyimóthy et al., "An efficient relevant
     /// slicing method for debugging", 1999), as far as the static slice has them.
     pub fn slice(
@@ -394,14 +367,15 @@ impl<'g, 'p> Recorder<'g, 'p> {
         }
         let possible = relevant.then(|| self.graph.backward(criteria));
         let mut potential = relevant.then(|| Potential::of(self));
+        let mut jumps = Jumps::of(self, start.iter().copied().max().unwrap_or(0));
+        let mut decisions = Vec::new();
         let mut seen = Bits::default();
         let mut vertices = Bits::default();
         let mut count = 0;
         let mut todo = start;
         while let Some(instance) = todo.pop() {
             let vertex = self.instances[instance as usize];
-            if possible.as_ref().is_some_and(|all| !all.contains(vertex)) || !seen.insert(instance)
-            {
+            if !seen.insert(instance) {
                 continue;
             }
             count += usize::from(self.owners[instance as usize] != NONE);
@@ -412,9 +386,15 @@ impl<'g, 'p> Recorder<'g, 'p> {
                     todo.push(edge.to);
                 }
                 if let Some(potential) = &mut potential {
-                    potential.decisions(self, *edge, &mut todo);
+                    potential.decisions(self, *edge, &mut decisions);
                 }
             }
+            jumps.that_left_out(self, instance, &mut todo);
+            // What contributed is in the slice, whatever the static one has.
+            todo.extend(decisions.drain(..).filter(|&decision| {
+                let vertex = self.instances[decision as usize];
+                possible.as_ref().is_none_or(|all| all.contains(vertex))
+            }));
         }
         DynamicSlice {
             vertices,
@@ -443,7 +423,7 @@ impl Observer for Recorder<'_, '_> {
         let control = graph.parts[step.routine.index()].control.as_ref();
         if let (Some(left), Some(control)) = (activation.left.take(), control) {
             activation.taken[left as usize] = info.segment;
-            if control.successors[left as usize].len() > 1 {
+            if control.decides(left as usize) {
                 self.decisions.push(Decision {
                     instance: activation.ends[left as usize],
                     activation: activation.number,
@@ -531,9 +511,9 @@ impl Observer for Recorder<'_, '_> {
         };
         if by != NONE {
             if access.write {
-                self.write(access, by);
+                self.memory.write(access, by);
             } else {
-                for writer in self.writers(access) {
+                for writer in self.memory.writers(access) {
                     self.depends(by, writer, Read::Memory);
                 }
             }
@@ -614,6 +594,23 @@ impl Observer for Recorder<'_, '_> {
         let Some(callee) = self.activations.pop() else {
             return;
         };
+        let control = self.graph.parts[callee.routine.index()].control.as_ref();
+        if let (Some(left), Some(control)) = (callee.left, control)
+            && control.decides(left as usize)
+        {
+            // A call that is not over was left by `longjmp`.
+            let taken = match callee.pending {
+                None => control.exit(),
+                Some(_) => control.gone(),
+            };
+            self.decisions.push(Decision {
+                instance: callee.ends[left as usize],
+                activation: callee.number,
+                routine: callee.routine,
+                segment: left,
+                taken,
+            });
+        }
         let Some(mut caller) = self.activations.pop() else {
             return;
         };

@@ -2,7 +2,7 @@
 
 use patchwright_ir::{
     Edge, InstructionKind, Module, Operand, RoutineId, TempId, Temporary, Terminator,
-    TerminatorKind, Type, Value,
+    TerminatorKind, Type, Value, Without,
 };
 
 use crate::{
@@ -193,6 +193,8 @@ fn without(
     Terminator {
         kind,
         origin: terminator.origin,
+        without: Without::Same,
+        inside: None,
     }
 }
 

@@ -71,24 +71,40 @@ impl Graph<'_> {
             }
             None => block.terminator.origin,
         };
-        let (file, line) = function.origin(origin).line?;
+        self.line_at(routine, origin)
+    }
+
+    /// The lines of a slice, each with how many of its instructions are in it, with that of the loop or `switch` that a `break` or
+    /// `continue` of the slice belongs to. What lowering adds does not count.
+    pub fn lines(&self, slice: &Bits) -> BTreeMap<Line, usize> {
+        let mut lines = BTreeMap::new();
+        for id in self.instructions_of(slice) {
+            let both = [self.line_of(id), self.line_around(id)];
+            for line in both.into_iter().flatten().filter(|line| line.line > 0) {
+                *lines.entry(line).or_default() += 1;
+            }
+        }
+        lines
+    }
+
+    /// The line of the loop or `switch` that a jump belongs to.
+    fn line_around(&self, id: VertexId) -> Option<Line> {
+        let Vertex::Instruction(routine, block, position) = self.vertex(id) else {
+            return None;
+        };
+        let block = self.program.function(routine).block(block);
+        let is_last = position as usize == block.instructions.len();
+        let inside = block.terminator.inside.filter(|_| is_last)?;
+        self.line_at(routine, inside)
+    }
+
+    fn line_at(&self, routine: RoutineId, origin: OriginId) -> Option<Line> {
+        let (file, line) = self.program.function(routine).origin(origin).line?;
         Some(Line {
             module: self.program.routine(routine).module,
             file: file.0,
             line,
         })
-    }
-
-    /// The lines of a slice, each with how many of its instructions are in it. Jumps do not count,
-    /// nor does what lowering adds.
-    pub fn lines(&self, slice: &Bits) -> BTreeMap<Line, usize> {
-        let mut lines = BTreeMap::new();
-        for id in self.instructions_of(slice) {
-            if let Some(line) = self.line_of(id).filter(|line| line.line > 0) {
-                *lines.entry(line).or_default() += 1;
-            }
-        }
-        lines
     }
 
     /// The vertices that a criterion means.

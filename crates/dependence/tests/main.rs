@@ -1,6 +1,7 @@
 //! The tests of `patchwright-dependence` from outside, as one program: each that is linked by itself takes seconds of every build.
 
 mod common;
+mod deletion;
 mod figures;
 mod members;
 mod programs;

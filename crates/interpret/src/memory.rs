@@ -33,12 +33,33 @@ pub(crate) enum Kind {
 
 struct Object {
     bytes: Vec<u8>,
-    /// One byte for each: 0 while it has no value. `None` when all have one.
+    /// One byte for each: which of its bits have a value. `None` when all have one.
     written: Option<Vec<u8>>,
     base: u32,
     kind: Kind,
     /// Bytes that it had when it was alive.
     size: u64,
+}
+
+/// All bits of a byte have values.
+const WRITTEN: u8 = 0xff;
+
+fn has_unwritten(written: &[u8]) -> bool {
+    written.iter().any(|&bits| bits != WRITTEN)
+}
+
+fn little_endian(bytes: &[u8]) -> u128 {
+    let mut raw = [0; 16];
+    raw[..bytes.len()].copy_from_slice(bytes);
+    u128::from_le_bytes(raw)
+}
+
+#[cold]
+fn to_constant<T>() -> Run<T> {
+    undefined(
+        Undefined::WriteToConstant,
+        "a write to a constant object or string literal",
+    )
 }
 
 /// Dead objects whose names are not used again: this many at least, so that uses of them are
@@ -136,6 +157,17 @@ impl Memory {
             address,
             size,
             write,
+            bits: None,
+        });
+    }
+
+    #[cold]
+    fn note_bits(&self, address: u64, (offset, width): (u32, u32), write: bool) {
+        self.accesses.borrow_mut().push(Access {
+            address,
+            size: u64::from((offset + width).div_ceil(8)),
+            write,
+            bits: Some((offset, width)),
         });
     }
 
@@ -265,7 +297,7 @@ impl Memory {
         let object = &self.objects[id];
         let range = offset..offset + size as usize;
         if let Some(written) = &object.written
-            && written[range.clone()].contains(&0)
+            && has_unwritten(&written[range.clone()])
         {
             self.lenient_or(address, size)?;
         }
@@ -306,7 +338,7 @@ impl Memory {
         let object = &self.objects[id];
         let range = offset..offset + size as usize;
         match &object.written {
-            Some(written) if written[range.clone()].contains(&1) => {
+            Some(written) if written[range.clone()].iter().any(|&bits| bits != 0) => {
                 if self.logging {
                     self.note(address, size, false);
                 }
@@ -347,14 +379,11 @@ impl Memory {
         }
         let object = &mut self.objects[id];
         if object.kind == Kind::Constant {
-            return undefined(
-                Undefined::WriteToConstant,
-                "a write to a constant object or string literal",
-            );
+            return to_constant();
         }
         let range = offset..offset + size as usize;
         if let Some(written) = &mut object.written {
-            written[range.clone()].fill(1);
+            written[range.clone()].fill(WRITTEN);
             if offset == 0 && range.end == object.bytes.len() {
                 object.written = None;
             }
@@ -410,13 +439,25 @@ impl Memory {
 
     /// Reads bits of a bit-field.
     pub(crate) fn load_bits(&self, address: u64, offset: u32, width: u32) -> Run<u64> {
-        let count = (offset + width).div_ceil(8);
-        let raw = self.load_wide(u64::from(count), address)?;
+        let count = u64::from((offset + width).div_ceil(8));
+        let Some((id, at)) = self.find(address, count) else {
+            return self.fault(address, count, "a read");
+        };
+        let object = &self.objects[id];
+        let range = at..at + count as usize;
         let mask = (1u128 << width) - 1;
-        Ok((raw >> offset & mask) as u64)
+        if let Some(written) = &object.written
+            && little_endian(&written[range.clone()]) >> offset & mask != mask
+        {
+            self.lenient_or(address, count)?;
+        }
+        if self.logging {
+            self.note_bits(address, (offset, width), false);
+        }
+        Ok((little_endian(&object.bytes[range]) >> offset & mask) as u64)
     }
 
-    /// Writes bits; those around them keep their values, or are zero while they have none.
+    /// Writes bits; those around them keep their values, or have none as before.
     pub(crate) fn store_bits(
         &mut self,
         address: u64,
@@ -426,11 +467,25 @@ impl Memory {
     ) -> Run<()> {
         let count = u64::from((offset + width).div_ceil(8));
         let mask = ((1u128 << width) - 1) << offset;
-        let bytes = self.write(address, count)?;
-        let mut raw = [0; 16];
-        raw[..bytes.len()].copy_from_slice(bytes);
-        let new = u128::from_le_bytes(raw) & !mask | (u128::from(value) << offset) & mask;
+        let Some((id, at)) = self.find(address, count) else {
+            return self.fault(address, count, "a write");
+        };
+        if self.logging {
+            self.note_bits(address, (offset, width), true);
+        }
+        let object = &mut self.objects[id];
+        if object.kind == Kind::Constant {
+            return to_constant();
+        }
+        let range = at..at + count as usize;
+        let bytes = &mut object.bytes[range.clone()];
+        let new = little_endian(bytes) & !mask | (u128::from(value) << offset) & mask;
         bytes.copy_from_slice(&new.to_le_bytes()[..bytes.len()]);
+        if let Some(written) = &mut object.written {
+            let written = &mut written[range];
+            let all = little_endian(written) | mask;
+            written.copy_from_slice(&all.to_le_bytes()[..written.len()]);
+        }
         Ok(())
     }
 
@@ -446,10 +501,7 @@ impl Memory {
             return self.fault(to, size, "a write");
         };
         if self.objects[target].kind == Kind::Constant {
-            return undefined(
-                Undefined::WriteToConstant,
-                "a write to a constant object or string literal",
-            );
+            return to_constant();
         }
         if self.logging {
             self.note(from, size, false);
@@ -475,14 +527,14 @@ impl Memory {
                 to[at..at + size].copy_from_slice(&from[start..start + size]);
             }
             (None, Some(to)) => {
-                to[at..at + size].fill(1);
+                to[at..at + size].fill(WRITTEN);
                 if size == to.len() {
                     target.written = None;
                 }
             }
             (Some(from), None) => {
-                if from[start..start + size].contains(&0) {
-                    let mut written = vec![1; target.bytes.len()];
+                if has_unwritten(&from[start..start + size]) {
+                    let mut written = vec![WRITTEN; target.bytes.len()];
                     written[at..at + size].copy_from_slice(&from[start..start + size]);
                     target.written = Some(written);
                 }
@@ -500,7 +552,7 @@ impl Memory {
         let bytes = &object.bytes[offset..];
         let written = object.written.as_ref().map(|written| &written[offset..]);
         for (index, byte) in bytes.iter().enumerate() {
-            if written.is_some_and(|written| written[index] == 0) {
+            if written.is_some_and(|written| written[index] != WRITTEN) {
                 self.lenient_or(address + index as u64, 1)?;
             }
             if *byte == 0 {

@@ -24,6 +24,8 @@ pub struct Access {
     pub size: u64,
     /// It is written.
     pub write: bool,
+    /// Only these bits of it, a bit-field: the first one, counted from the lowest of the first byte, and how many.
+    pub bits: Option<(u32, u32)>,
 }
 
 /// Follows an execution.

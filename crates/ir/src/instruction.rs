@@ -5,7 +5,7 @@ use patchwright_semantics::{BinaryOp, UnaryOp};
 use crate::{
     function::Edge,
     module::Target,
-    types::{FunctionId, LocalId, OriginId, TempId, Type},
+    types::{BlockId, FunctionId, LocalId, OriginId, TempId, Type},
 };
 
 /// What an operand is.
@@ -411,6 +411,23 @@ pub struct Terminator {
     pub kind: TerminatorKind,
     /// The node that it comes from: the condition of a branch, the statement of a jump.
     pub origin: OriginId,
+    /// Where control would go without it, if it is a jump. No execution goes there.
+    pub without: Without,
+    /// The loop or `switch` that a `break` or `continue` belongs to, without which it means nothing.
+    pub inside: Option<OriginId>,
+}
+
+/// Where control would go if a jump (`break`, `continue`, `goto`, `return`, a call that never returns, the way back of a loop
+/// without a condition) were left out of the source.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Without {
+    /// To where it goes with it; and what is no jump.
+    #[default]
+    Same,
+    /// To this block.
+    Block(BlockId),
+    /// To the end of the function.
+    End,
 }
 
 /// One arm of a switch: the values from `low` to `high`.

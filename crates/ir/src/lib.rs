@@ -40,7 +40,7 @@ pub use function::{Block, Edge, Function, Linkage, Local, LocalKind, Parameter, 
 pub use graph::{DominatorTree, Dominators};
 pub use instruction::{
     Argument, Callee, Instruction, InstructionKind, Operand, Subscript, SwitchCase, Terminator,
-    TerminatorKind, Value,
+    TerminatorKind, Value, Without,
 };
 pub use link::{LinkError, Object, Program, Routine};
 pub use module::{Data, Global, Hook, Module, Node, Origin, Relocation, SourceFile, Target};

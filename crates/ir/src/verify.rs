@@ -5,7 +5,7 @@ use patchwright_semantics::BinaryOp;
 use crate::{
     function::{Function, LocalKind},
     graph::Dominators,
-    instruction::{Callee, Instruction, InstructionKind, Operand, TerminatorKind, Value},
+    instruction::{Callee, Instruction, InstructionKind, Operand, TerminatorKind, Value, Without},
     module::{Module, Target},
     types::{BlockId, LocalId, OriginId, TempId, Type},
 };
@@ -246,6 +246,13 @@ impl Checker<'_> {
             self.origin(block.terminator.origin);
             if let Some(operand) = block.terminator.operand() {
                 self.operand_exists(operand);
+            }
+            if let Some(origin) = block.terminator.inside {
+                self.origin(origin);
+            }
+            if let Without::Block(target) = block.terminator.without {
+                let exists = target.index() < function.blocks.len();
+                self.require(exists, Invariant::NamesExist, "no such block");
             }
             for edge in block.terminator.edges() {
                 self.origin(edge.origin);

@@ -4,7 +4,7 @@ use patchwright_ir::{
     Argument, Block, BlockId, Callee, Data, Edge, FileId, Function, FunctionId, Global, GlobalId,
     Hook, Instruction, InstructionKind, Linkage, Local, LocalId, LocalKind, Module, Node, Operand,
     Origin, OriginId, Parameter, Relocation, SourceFile, Subscript, SwitchCase, Target, TempId,
-    Temporary, Terminator, TerminatorKind, Type, Value, print_module, read_module,
+    Temporary, Terminator, TerminatorKind, Type, Value, Without, print_module, read_module,
 };
 use patchwright_semantics::{BinaryOp, UnaryOp};
 use patchwright_text::Span;
@@ -320,6 +320,12 @@ impl Choices {
         Terminator {
             kind,
             origin: self.origin(),
+            without: match self.below(4) {
+                0 => Without::Block(BlockId(self.below(9) as u32)),
+                1 => Without::End,
+                _ => Without::Same,
+            },
+            inside: (self.below(3) == 0).then(|| self.origin()),
         }
     }
 

@@ -55,12 +55,12 @@ impl<'a> FunctionLowerer<'_, 'a> {
                 Some(self.constant(Type::I32, u128::from(known), origin))
             }
             ("unreachable", _) => {
-                self.terminate(TerminatorKind::Unreachable, origin);
+                self.jump(TerminatorKind::Unreachable, origin);
                 None
             }
             ("trap", _) => {
                 self.call_library(id, "abort", Vec::new(), Type::Void);
-                self.terminate(TerminatorKind::Unreachable, origin);
+                self.jump(TerminatorKind::Unreachable, origin);
                 None
             }
             ("va_start" | "c23_va_start", [list, ..]) => {

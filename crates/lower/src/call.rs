@@ -66,7 +66,7 @@ impl FunctionLowerer<'_, '_> {
         };
         let value = self.emit_call(callee, arguments, *prototyped, result, id);
         if no_return {
-            self.terminate(TerminatorKind::Unreachable, origin);
+            self.jump(TerminatorKind::Unreachable, origin);
         }
         value
     }

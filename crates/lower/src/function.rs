@@ -8,7 +8,7 @@ use patchwright_csource::{
 use patchwright_ir::{
     Block, BlockId, Edge, Function, FunctionId, Instruction, InstructionKind, Local, LocalId,
     LocalKind, Node, Operand, Origin, OriginId, TempId, Temporary, Terminator, TerminatorKind,
-    Type, Value,
+    Type, Value, Without,
 };
 use patchwright_text::Span;
 use rustc_hash::FxHashMap;
@@ -27,6 +27,8 @@ struct Open {
 pub(crate) struct Exit {
     pub(crate) target: BlockId,
     pub(crate) depth: usize,
+    /// The loop or `switch`.
+    pub(crate) inside: OriginId,
 }
 
 /// A switch whose body is being lowered.
@@ -170,6 +172,8 @@ impl<'l, 'a> FunctionLowerer<'l, 'a> {
                 terminator: open.terminator.unwrap_or(Terminator {
                     kind: TerminatorKind::Unreachable,
                     origin: OriginId(0),
+                    without: Without::Same,
+                    inside: None,
                 }),
             })
             .collect();
@@ -455,11 +459,39 @@ impl<'l, 'a> FunctionLowerer<'l, 'a> {
 
     /// Ends the current block; what follows cannot be reached until a block is continued.
     pub(crate) fn terminate(&mut self, kind: TerminatorKind, origin: OriginId) {
+        self.end_block(kind, origin, |_| Without::Same, None);
+    }
+
+    /// Ends the block by a statement that control goes elsewhere by. Without it, it would go on behind.
+    pub(crate) fn jump(&mut self, kind: TerminatorKind, origin: OriginId) {
+        self.end_block(kind, origin, Without::Block, None);
+    }
+
+    /// Ends the block by a `break` or `continue`.
+    pub(crate) fn jump_out(&mut self, exit: Exit, origin: OriginId) {
+        let target = exit.target;
+        let kind = TerminatorKind::Goto(Edge { target, origin });
+        self.end_block(kind, origin, Without::Block, Some(exit.inside));
+    }
+
+    /// What comes next is lowered into a new block.
+    fn end_block(
+        &mut self,
+        kind: TerminatorKind,
+        origin: OriginId,
+        without: impl Fn(BlockId) -> Without,
+        inside: Option<OriginId>,
+    ) {
+        let next = self.new_block();
         let block = &mut self.blocks[self.current.index()];
         if block.terminator.is_none() {
-            block.terminator = Some(Terminator { kind, origin });
+            block.terminator = Some(Terminator {
+                kind,
+                origin,
+                without: without(next),
+                inside,
+            });
         }
-        let next = self.new_block();
         self.current = next;
     }
 
@@ -470,11 +502,20 @@ impl<'l, 'a> FunctionLowerer<'l, 'a> {
         kind: TerminatorKind,
         origin: OriginId,
     ) {
-        self.blocks[block.index()].terminator = Some(Terminator { kind, origin });
+        self.blocks[block.index()].terminator = Some(Terminator {
+            kind,
+            origin,
+            without: Without::Same,
+            inside: None,
+        });
     }
 
     pub(crate) fn goto(&mut self, target: BlockId, origin: OriginId) {
         self.terminate(TerminatorKind::Goto(Edge { target, origin }), origin);
+    }
+
+    pub(crate) fn jump_to(&mut self, target: BlockId, origin: OriginId) {
+        self.jump(TerminatorKind::Goto(Edge { target, origin }), origin);
     }
 
     /// The end of the body: returns.

@@ -1,6 +1,6 @@
 //! Removal of the blocks that control never gets to.
 
-use patchwright_ir::{BlockId, Function, TempId, Value};
+use patchwright_ir::{BlockId, Function, TempId, Terminator, TerminatorKind, Value, Without};
 
 /// Removes unreachable blocks and names what is left anew, in order.
 pub(crate) fn prune(function: &mut Function) {
@@ -11,6 +11,22 @@ pub(crate) fn prune(function: &mut Function) {
             let edges = function.block(block).terminator.edges();
             todo.extend(edges.iter().map(|edge| edge.target));
         }
+    }
+    let without: Vec<Without> = function
+        .block_ids()
+        .map(|id| {
+            let terminator = &function.block(id).terminator;
+            match terminator.without {
+                Without::Block(next) if reachable[id.index()] => {
+                    let found = first_left(function, &reachable, next);
+                    simplified(terminator, found)
+                }
+                _ => Without::Same,
+            }
+        })
+        .collect();
+    for (block, without) in function.blocks.iter_mut().zip(without) {
+        block.terminator.without = without;
     }
     let mut block_names = Vec::with_capacity(reachable.len());
     let mut next = 0;
@@ -47,8 +63,46 @@ pub(crate) fn prune(function: &mut Function) {
         if let Some(operand) = block.terminator.operand_mut() {
             rename(&mut operand.value);
         }
+        if let Without::Block(target) = &mut block.terminator.without {
+            *target = block_names[target.index()];
+        }
         block
             .terminator
             .for_each_edge_mut(&mut |edge| edge.target = block_names[edge.target.index()]);
+    }
+}
+
+/// Where control comes to from a block if what is never executed is left out, jumps included: the first block that is left, in the
+/// order of the source.
+fn first_left(function: &Function, reachable: &[bool], start: BlockId) -> Without {
+    let mut seen = vec![false; reachable.len()];
+    let mut todo = vec![start];
+    while let Some(block) = todo.pop() {
+        if reachable[block.index()] {
+            return Without::Block(block);
+        }
+        if std::mem::replace(&mut seen[block.index()], true) {
+            continue;
+        }
+        let terminator = &function.block(block).terminator;
+        match terminator.without {
+            Without::Block(next) => todo.push(next),
+            _ => {
+                let edges = terminator.edges();
+                todo.extend(edges.iter().rev().map(|edge| edge.target));
+            }
+        }
+    }
+    Without::End
+}
+
+/// A jump without which control goes the same way is none.
+fn simplified(terminator: &Terminator, without: Without) -> Without {
+    match (&terminator.kind, without) {
+        (TerminatorKind::Goto(edge), Without::Block(block)) if edge.target == block => {
+            Without::Same
+        }
+        (TerminatorKind::Return(_) | TerminatorKind::ReturnNothing, Without::End) => Without::Same,
+        _ => without,
     }
 }

@@ -75,7 +75,7 @@ impl<'a> FunctionLowerer<'_, 'a> {
                 let body_origin = self.at_stmt(*body);
                 self.condition(*condition, to(inside, body_origin), to(end, origin));
                 self.continue_in(inside);
-                self.body(*body, end, test);
+                self.body(*body, [end, test], origin);
                 self.goto(test, origin);
                 self.continue_in(end);
             }
@@ -84,7 +84,7 @@ impl<'a> FunctionLowerer<'_, 'a> {
                 let body_origin = self.at_stmt(*body);
                 self.goto(inside, body_origin);
                 self.continue_in(inside);
-                self.body(*body, end, test);
+                self.body(*body, [end, test], origin);
                 self.goto(test, origin);
                 self.continue_in(test);
                 self.condition(*condition, to(inside, body_origin), to(end, origin));
@@ -112,13 +112,17 @@ impl<'a> FunctionLowerer<'_, 'a> {
                     None => self.goto(inside, body_origin),
                 }
                 self.continue_in(inside);
-                self.body(*body, end, next);
+                self.body(*body, [end, next], origin);
                 self.goto(next, origin);
                 self.continue_in(next);
                 if let Some(increment) = increment {
                     self.effect(*increment);
                 }
-                self.goto(test, origin);
+                match condition {
+                    Some(_) => self.goto(test, origin),
+                    // No decision makes it a loop, but the way back.
+                    None => self.jump_back(test, end, origin),
+                }
                 self.continue_in(end);
                 self.close_scope(origin);
             }
@@ -148,7 +152,7 @@ impl<'a> FunctionLowerer<'_, 'a> {
                     self.clean_up_before_goto(name, origin);
                 }
                 let target = self.label(name);
-                self.goto(target, origin);
+                self.jump_to(target, origin);
             }
             StmtKind::Break => {
                 let exit = self.breaks.last().copied();
@@ -220,7 +224,7 @@ impl<'a> FunctionLowerer<'_, 'a> {
         }
         let nowhere = self.new_block();
         self.terminate_block(nowhere, TerminatorKind::Unreachable, origin);
-        self.terminate(
+        self.jump(
             TerminatorKind::Switch {
                 value,
                 ty: Type::I64,
@@ -290,23 +294,31 @@ impl<'a> FunctionLowerer<'_, 'a> {
     }
 
     /// The body of a loop.
-    fn body(&mut self, body: StmtId, end: BlockId, next: BlockId) {
+    fn body(&mut self, body: StmtId, [end, next]: [BlockId; 2], inside: OriginId) {
         let depth = self.depth();
-        self.breaks.push(Exit { target: end, depth });
-        self.continues.push(Exit {
-            target: next,
+        let exit = |target| Exit {
+            target,
             depth,
-        });
+            inside,
+        };
+        self.breaks.push(exit(end));
+        self.continues.push(exit(next));
         self.statement(body);
         self.breaks.pop();
         self.continues.pop();
+    }
+
+    /// The way back of a loop without a condition. Without the loop, its body would be executed once.
+    fn jump_back(&mut self, test: BlockId, end: BlockId, origin: OriginId) {
+        self.jump_to(test, origin);
+        self.goto(end, origin);
     }
 
     fn leave(&mut self, exit: Option<Exit>, origin: OriginId) {
         match exit {
             Some(exit) => {
                 self.leave_scopes(exit.depth, origin);
-                self.goto(exit.target, origin);
+                self.jump_out(exit, origin);
             }
             None => self.unsupported_effect(origin, "a jump out of nothing"),
         }
@@ -321,7 +333,11 @@ impl<'a> FunctionLowerer<'_, 'a> {
         let inside = self.new_block();
         self.continue_in(inside);
         let depth = self.depth();
-        self.breaks.push(Exit { target: end, depth });
+        self.breaks.push(Exit {
+            target: end,
+            depth,
+            inside: origin,
+        });
         self.switches.push(SwitchArms {
             ty: ty.is_integer().then_some(ty),
             ..SwitchArms::default()
@@ -392,7 +408,7 @@ impl<'a> FunctionLowerer<'_, 'a> {
             } else {
                 TerminatorKind::ReturnNothing
             };
-            return self.terminate(kind, origin);
+            return self.jump(kind, origin);
         };
         let returned = match self.class(value) {
             Class::Void => {
@@ -427,7 +443,7 @@ impl<'a> FunctionLowerer<'_, 'a> {
             }
             (Some(value), ty) => TerminatorKind::Return(Some(self.as_type(value, ty))),
         };
-        self.terminate(kind, origin);
+        self.jump(kind, origin);
     }
 
     fn declaration(&mut self, variable: VarId) {

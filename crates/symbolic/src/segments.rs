@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use patchwright_ir::{
     Block, BlockId, Callee, Data, Edge, Function, FunctionId, Global, GlobalId, Instruction,
     InstructionKind, Linkage, Local, LocalId, LocalKind, Module, Operand, Origin, OriginId,
-    Parameter, Target, TempId, Temporary, Terminator, TerminatorKind, Type, Value,
+    Parameter, Target, TempId, Temporary, Terminator, TerminatorKind, Type, Value, Without,
 };
 
 use crate::{
@@ -259,7 +259,12 @@ impl<'m> Segments<'m> {
         };
         function.blocks.push(Block {
             instructions,
-            terminator: Terminator { kind, origin },
+            terminator: Terminator {
+                kind,
+                origin,
+                without: Without::Same,
+                inside: None,
+            },
         });
     }
 
@@ -341,6 +346,8 @@ impl<'m> Segments<'m> {
             terminator: Terminator {
                 kind: TerminatorKind::Goto(Edge { target, origin }),
                 origin,
+                without: Without::Same,
+                inside: None,
             },
         };
         shapes

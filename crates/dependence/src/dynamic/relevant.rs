@@ -139,7 +139,7 @@ fn not_taken(graph: &Graph<'_>, routine: RoutineId, segment: u32, taken: u32) ->
     };
     let mut inside = Bits::default();
     let mut todo: Vec<u32> = Vec::new();
-    for (way, &target) in control.successors[segment as usize].iter().enumerate() {
+    for (way, &target) in control.ways[segment as usize].iter().enumerate() {
         if target as u32 == taken {
             continue;
         }

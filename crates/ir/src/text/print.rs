@@ -5,7 +5,8 @@ use std::fmt::Write;
 use crate::{
     function::{Edge, Function, Linkage, Local, LocalKind},
     instruction::{
-        Callee, Instruction, InstructionKind, Operand, Subscript, Terminator, TerminatorKind, Value,
+        Callee, Instruction, InstructionKind, Operand, Subscript, Terminator, TerminatorKind,
+        Value, Without,
     },
     module::{Global, Module, Node, Origin, Target},
     types::{TempId, Type},
@@ -308,6 +309,16 @@ pub(crate) fn print_terminator(terminator: &Terminator) -> String {
         TerminatorKind::Unreachable => "unreachable".to_owned(),
     };
     let _ = write!(out, " {}", terminator.origin);
+    match terminator.without {
+        Without::Same => {}
+        Without::Block(block) => {
+            let _ = write!(out, " without {block}");
+        }
+        Without::End => out.push_str(" without end"),
+    }
+    if let Some(origin) = terminator.inside {
+        let _ = write!(out, " inside {origin}");
+    }
     out
 }
 

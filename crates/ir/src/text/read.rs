@@ -7,7 +7,7 @@ use crate::{
     function::{Block, Edge, Function, Linkage, Local, LocalKind, Parameter, Temporary},
     instruction::{
         Argument, Callee, Instruction, InstructionKind, Operand, Subscript, SwitchCase, Terminator,
-        TerminatorKind, Value,
+        TerminatorKind, Value, Without,
     },
     module::{Data, Global, Hook, Module, Node, Origin, Relocation, SourceFile, Target},
     types::{BlockId, FileId, FunctionId, GlobalId, LocalId, OriginId, TempId, Type},
@@ -151,6 +151,8 @@ fn in_function(
                 terminator: Terminator {
                     kind,
                     origin: words.origin()?,
+                    without: words.without()?,
+                    inside: words.inside()?,
                 },
             });
         }
@@ -606,6 +608,26 @@ impl Words {
 
     fn origin(&mut self) -> Result<OriginId, String> {
         self.prefixed("!").map(OriginId)
+    }
+
+    fn without(&mut self) -> Result<Without, String> {
+        if self.peek().is_none_or(|word| word != "without") {
+            return Ok(Without::Same);
+        }
+        self.next()?;
+        if self.peek().is_some_and(|word| word == "end") {
+            self.next()?;
+            return Ok(Without::End);
+        }
+        Ok(Without::Block(BlockId(self.prefixed("b")?)))
+    }
+
+    fn inside(&mut self) -> Result<Option<OriginId>, String> {
+        if self.peek().is_none_or(|word| word != "inside") {
+            return Ok(None);
+        }
+        self.next()?;
+        self.origin().map(Some)
     }
 
     fn edge(&mut self) -> Result<Edge, String> {
