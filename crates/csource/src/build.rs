@@ -45,6 +45,8 @@ pub(crate) struct UnitBuilder<'a> {
     pub(crate) source: &'a [u8],
     pub(crate) macros: &'a MacroTable,
     folder: &'a Path,
+    /// What the source says of the names of its lines.
+    line_marks: Vec<lex::LineMark>,
     pub(crate) types: TypeTable,
     pub(crate) variables: Vec<Variable>,
     pub(crate) globals: Vec<VarId>,

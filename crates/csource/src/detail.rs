@@ -132,6 +132,8 @@ pub struct Declaration {
     pub inline: bool,
     /// `weak`
     pub weak: bool,
+    /// The alignment that declarations ask for, in bytes.
+    pub align: Option<u64>,
     /// It never returns.
     pub no_return: bool,
     /// It is called before `main`.
@@ -323,6 +325,7 @@ impl UnitBuilder<'_> {
             internal: node.storage_class == "static",
             inline: node.is_inline,
             weak: has(node, "WeakAttr"),
+            align: aligned(node),
             no_return: has(node, "C11NoReturnAttr")
                 || has(node, "NoReturnAttr")
                 || spelled.contains("noreturn"),
@@ -480,6 +483,10 @@ impl FunctionBuilder<'_, '_> {
 
     /// The alignment of an expression: declarations may ask for more or less than the type.
     fn alignment(&self, operand: ExprId, ty: TypeId) -> Option<Detail> {
+        if let ExprKind::Function(name) = &self.exprs[operand.0 as usize].kind {
+            let asked = self.unit.declarations.get(name)?.align;
+            return Some(Detail::Alignment(asked.unwrap_or(1)));
+        }
         let (_, natural) = self.unit.types.size_and_align(ty)?;
         match &self.exprs[operand.0 as usize].kind {
             ExprKind::Paren(inner) => self.alignment(*inner, ty),

@@ -164,7 +164,11 @@ pub(crate) fn ask<'f>(
     }
     // Of those that the source asks the size of, and then of all; there attributes behind a definition do not count yet.
     for complete in [false, true] {
-        let sought = members.values().any(Option::is_none);
+        // A size that the compiler did not need is in the second list only.
+        let sought = members.values().any(Option::is_none)
+            || unknown
+                .iter()
+                .any(|&record| types.told_size(record).is_none());
         if complete && !types.has_unknown_pack() && !sought {
             break;
         }

@@ -142,6 +142,46 @@ pub fn directives(text: &[u8]) -> Vec<&[u8]> {
     pieces(text).filter_map(|(_, name)| name).collect()
 }
 
+/// What `#line` says: the line that it stands on, and the number of the next line, with the name of the file where one is given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LineMark {
+    /// The line of the directive, counted from 1.
+    pub at: u32,
+    /// What the next line is called.
+    pub next: u32,
+    /// What the file is called from there on.
+    pub file: Option<String>,
+}
+
+/// The `#line` directives of a text, in order; `# 12 "f.y"` is one, too.
+pub fn line_marks(text: &[u8]) -> Vec<LineMark> {
+    let (mut line, mut counted) = (1, 0);
+    let mut marks = Vec::new();
+    for (piece, name) in pieces(text).filter(|(_, name)| name.is_some()) {
+        let breaks = text[counted..piece.start].iter();
+        line += breaks.filter(|&&c| c == b'\n').count() as u32;
+        counted = piece.start;
+        let name = name.unwrap_or_default();
+        let words = String::from_utf8_lossy(&text[piece]).into_owned();
+        let words = words.trim_start_matches('#').trim_start();
+        let told = match name {
+            b"line" => words.trim_start_matches("line").trim_start(),
+            _ if name.first().is_some_and(u8::is_ascii_digit) => words,
+            _ => continue,
+        };
+        let (number, rest) = told.split_once(char::is_whitespace).unwrap_or((told, ""));
+        if let Ok(next) = number.trim().parse() {
+            let file = rest.split('"').nth(1).map(str::to_owned);
+            marks.push(LineMark {
+                at: line,
+                next,
+                file,
+            });
+        }
+    }
+    marks
+}
+
 /// The directives of a text that are no conditions, whole: what they define holds behind the text, too.
 pub fn lasting_directives(text: &[u8]) -> Vec<&[u8]> {
     let is_condition =
@@ -367,6 +407,22 @@ fn literal_end(bytes: &[u8], at: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn line_directives_are_found_with_what_they_say() {
+        let text = b"int a;\n#line 10 \"gram.y\"\nint b;\n/*\n#line 3\n*/\n# 7\n#if 1\n#  line 20\n#endif\n";
+        let mark = |at, next, file: Option<&str>| LineMark {
+            at,
+            next,
+            file: file.map(str::to_owned),
+        };
+        let expected = [
+            mark(2, 10, Some("gram.y")),
+            mark(7, 7, None),
+            mark(9, 20, None),
+        ];
+        assert_eq!(line_marks(text), expected);
+    }
 
     #[test]
     fn definitions_of_tags_are_counted_in_all_places() {

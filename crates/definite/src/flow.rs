@@ -355,7 +355,7 @@ impl<'a> Flow<'a> {
                 state.objects[local.index()] = Some(begun);
                 state.pointers[local.index()] = Pointer::Nowhere;
             }
-            Dead { .. } => {}
+            Dead { .. } | Settle { .. } => {}
             LocalAddress { dst, local } => self.point(*dst, Pointer::Into(local.index(), Some(0))),
             Load {
                 dst, ty, address, ..

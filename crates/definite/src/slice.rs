@@ -359,6 +359,7 @@ impl Slicer<'_> {
             | Write { local, .. }
             | Live { local }
             | Dead { local }
+            | Settle { local }
             | LocalAddress { local, .. } => self.local(*local, &mut hasher),
             Load { ty, .. } | Store { ty, .. } | VaArg { ty, .. } => ty.hash(&mut hasher),
             LoadBits {

@@ -8,6 +8,24 @@ use rustc_hash::FxHashSet;
 
 use crate::points_to::{PointsTo, may_be_called};
 
+/// The functions that go back to where one of [`LANDINGS`] was called.
+pub(crate) const JUMPS: [&str; 5] = [
+    "longjmp",
+    "siglongjmp",
+    "_longjmp",
+    "__longjmp_chk",
+    "__builtin_longjmp",
+];
+
+/// The functions that a jump comes back to.
+pub(crate) const LANDINGS: [&str; 5] = [
+    "setjmp",
+    "_setjmp",
+    "sigsetjmp",
+    "__sigsetjmp",
+    "__builtin_setjmp",
+];
+
 /// A call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallSite {
@@ -32,6 +50,7 @@ pub struct CallGraph {
     recursive: Vec<bool>,
     bottom_up: Vec<RoutineId>,
     returns_always: Vec<bool>,
+    jumps: Vec<bool>,
 }
 
 impl CallGraph {
@@ -125,11 +144,13 @@ impl CallGraph {
         let mut graph = CallGraph {
             recursive: vec![false; sites.len()],
             returns_always: vec![true; sites.len()],
+            jumps: vec![false; sites.len()],
             bottom_up: Vec::new(),
             sites,
         };
         graph.order();
         graph.returns(program);
+        graph.jump(program);
         graph
     }
 
@@ -172,6 +193,22 @@ impl CallGraph {
                 });
                 !exits && !function.no_return
             })
+    }
+
+    /// The call may end by `longjmp`, in what it calls.
+    pub(crate) fn site_may_jump(&self, program: &Program, site: &CallSite) -> bool {
+        site.bodies.iter().any(|id| self.jumps[id.index()])
+            || site
+                .libraries
+                .iter()
+                .any(|&id| JUMPS.contains(&program.routine(id).name.as_str()))
+    }
+
+    /// Control may come back to the call by `longjmp`.
+    pub(crate) fn is_landing(program: &Program, site: &CallSite) -> bool {
+        site.libraries
+            .iter()
+            .any(|&id| LANDINGS.contains(&program.routine(id).name.as_str()))
     }
 
     /// The strongly connected components, by Tarjan's algorithm.
@@ -229,6 +266,18 @@ impl CallGraph {
                         }
                     }
                 }
+            }
+        }
+    }
+
+    fn jump(&mut self, program: &Program) {
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for id in self.bottom_up.clone() {
+                let sites = self.sites(id).iter();
+                let jumps = sites.clone().any(|site| self.site_may_jump(program, site));
+                changed |= jumps && !std::mem::replace(&mut self.jumps[id.index()], jumps);
             }
         }
     }

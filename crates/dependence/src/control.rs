@@ -1,7 +1,7 @@
 //! Control dependence within a routine.
 //!
 //! The nodes are *segments*: runs of instructions that are executed one after the other, that is
-//! blocks, cut behind calls that may not come back.
+//! blocks, cut behind calls that may not come back, and before `setjmp`, which calls that may end by `longjmp` lead to.
 //!
 //! A jump decides like a condition that always holds: it has one way more, that control would go without it (T. Ball and S. Horwitz,
 //! "Slicing programs with arbitrary control-flow", 1993). No value takes that way, so it counts for control dependence only.
@@ -57,10 +57,22 @@ impl Control {
         let function = program.function(routine);
         let mut segments = Vec::new();
         let mut first = Vec::with_capacity(function.blocks.len());
+        let mut landings = Vec::new();
         for id in function.block_ids() {
             first.push(segments.len() as u32);
             let mut start = 0;
             for site in calls.sites(routine).iter().filter(|site| site.block == id) {
+                if CallGraph::is_landing(program, site) {
+                    if start < site.position {
+                        segments.push(Segment {
+                            block: id,
+                            start,
+                            end: site.position,
+                        });
+                        start = site.position;
+                    }
+                    landings.push(segments.len());
+                }
                 if !calls.site_always_returns(program, site) {
                     let end = site.position + 1;
                     segments.push(Segment {
@@ -84,7 +96,19 @@ impl Control {
         for (index, segment) in segments.iter().enumerate() {
             let block = function.block(segment.block);
             if segment.end <= block.instructions.len() as u32 {
-                successors.push(vec![index + 1, gone]);
+                let site = calls.site(routine, segment.block, segment.end - 1);
+                let mut next = vec![index + 1];
+                match site.filter(|site| !calls.site_always_returns(program, site)) {
+                    Some(site) => {
+                        if calls.site_may_jump(program, site) {
+                            next.extend(&landings);
+                        }
+                        next.push(gone);
+                    }
+                    // A landing comes behind it.
+                    None => debug_assert!(landings.contains(&(index + 1))),
+                }
+                successors.push(next);
                 continue;
             }
             let mut next: Vec<usize> = block

@@ -1,6 +1,7 @@
 //! Dependence in one execution: dynamic and relevant slices.
 
 mod jumps;
+mod kept;
 mod relevant;
 mod shadow;
 
@@ -12,11 +13,13 @@ use rustc_hash::FxHashMap;
 
 use crate::{
     bits::Bits,
+    call_graph::CallGraph,
     control::Decider,
     graph::{Graph, Slot, VertexId, find},
 };
 
 use jumps::Jumps;
+use kept::Kept;
 use relevant::Potential;
 use shadow::Shadow;
 
@@ -96,6 +99,8 @@ struct Known {
     defines: Option<u32>,
     segment: u32,
     ends_segment: bool,
+    /// The instruction before is a call that `longjmp` comes back to, with this temporary for its value.
+    lands: Option<u32>,
 }
 
 /// A call that is not over.
@@ -110,6 +115,8 @@ struct Pending {
     native: Instance,
     /// The instance of the value.
     result: Instance,
+    /// A stream was used.
+    used_stream: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -146,6 +153,9 @@ pub struct Recorder<'g, 'p> {
     edges: Vec<Edge>,
     decisions: Vec<Decision>,
     memory: Shadow,
+    kept: Kept,
+    /// The call of `longjmp` that routines are being left by.
+    jumped: Instance,
     limit: usize,
     full: bool,
     sorted: bool,
@@ -165,6 +175,8 @@ impl<'g, 'p> Recorder<'g, 'p> {
             edges: Vec::new(),
             decisions: Vec::new(),
             memory: Shadow::default(),
+            kept: Kept::default(),
+            jumped: NONE,
             limit,
             full: false,
             sorted: false,
@@ -221,6 +233,13 @@ impl<'g, 'p> Recorder<'g, 'p> {
                 let segment = control.segment_of(id, position);
                 (segment, control.end_of(segment).1 == position)
             };
+            let landing = |position: u32| {
+                let before = position.checked_sub(1)?;
+                let site = graph.calls().site(routine, id, before)?;
+                let lands = CallGraph::is_landing(graph.program, site);
+                let value = block.instructions[before as usize].defines();
+                value.filter(|_| lands).map(|id| id.0)
+            };
             let mut list = Vec::with_capacity(block.instructions.len() + 1);
             for (position, instruction) in block.instructions.iter().enumerate() {
                 let position = position as u32;
@@ -252,6 +271,7 @@ impl<'g, 'p> Recorder<'g, 'p> {
                     defines: instruction.defines().map(|id| id.0),
                     segment,
                     ends_segment,
+                    lands: landing(position),
                 });
             }
             let last = block.instructions.len() as u32;
@@ -267,6 +287,7 @@ impl<'g, 'p> Recorder<'g, 'p> {
                 defines: None,
                 segment,
                 ends_segment,
+                lands: landing(last),
             });
             list
         });
@@ -299,11 +320,31 @@ impl<'g, 'p> Recorder<'g, 'p> {
         found
     }
 
+    /// Where a call was left by `longjmp`, what `setjmp` gives comes from there.
+    fn land(&mut self, activation: &mut Activation, info: &Known) {
+        let Some(value) = info.lands else { return };
+        let Some(pending) = &mut activation.pending else {
+            return;
+        };
+        if pending.defines == Some(value) {
+            return;
+        }
+        let from = match std::mem::replace(&mut self.jumped, NONE) {
+            NONE => self.native(pending),
+            jumped => jumped,
+        };
+        activation.temporaries[value as usize] = from;
+        activation.pending = None;
+    }
+
     /// The call that was pending is over: its value is there.
     fn finish_call(&mut self, activation: &mut Activation) {
         if let Some(mut pending) = activation.pending.take() {
             if pending.result == NONE {
                 pending.result = self.native(&mut pending);
+                if pending.own.is_empty() {
+                    self.uses_state(&mut pending);
+                }
             }
             if let Some(dst) = pending.defines {
                 activation.temporaries[dst as usize] = pending.result;
@@ -413,12 +454,13 @@ impl Observer for Recorder<'_, '_> {
         let Some(mut activation) = self.activations.pop() else {
             return;
         };
-        self.finish_call(&mut activation);
         let Some(known) = self.known.remove(&step.routine) else {
             self.activations.push(activation);
             return;
         };
         let info = &known[step.block as usize][step.index as usize];
+        self.land(&mut activation, info);
+        self.finish_call(&mut activation);
         let graph = self.graph;
         let control = graph.parts[step.routine.index()].control.as_ref();
         if let (Some(left), Some(control)) = (activation.left.take(), control) {
@@ -474,6 +516,7 @@ impl Observer for Recorder<'_, '_> {
                     own,
                     native: NONE,
                     result: NONE,
+                    used_stream: false,
                 });
             }
             What::Return => activation.returned = instance,
@@ -517,6 +560,19 @@ impl Observer for Recorder<'_, '_> {
                     self.depends(by, writer, Read::Memory);
                 }
             }
+        }
+        self.activations.push(activation);
+    }
+
+    fn stream(&mut self, file: u64) {
+        if self.full {
+            return;
+        }
+        let Some(mut activation) = self.activations.pop() else {
+            return;
+        };
+        if let Some(pending) = &mut activation.pending {
+            self.uses_stream(pending, file);
         }
         self.activations.push(activation);
     }
@@ -614,6 +670,14 @@ impl Observer for Recorder<'_, '_> {
         let Some(mut caller) = self.activations.pop() else {
             return;
         };
+        if let Some(mut pending) = callee.pending {
+            // Left by `longjmp`: the innermost call is that one.
+            if self.jumped == NONE {
+                self.jumped = self.native(&mut pending);
+            }
+            self.activations.push(caller);
+            return;
+        }
         let decided = match &self.graph.parts[callee.routine.index()].control {
             Some(control) => self.decided(&callee, &control.return_deciders),
             None => NONE,

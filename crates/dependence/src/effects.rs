@@ -5,7 +5,7 @@ use patchwright_ir::{BlockId, Instruction, InstructionKind, Operand, Program, Ro
 
 use crate::{
     bits::Bits,
-    call_graph::{CallGraph, CallSite, instructions},
+    call_graph::{CallGraph, CallSite, JUMPS, LANDINGS, instructions},
     points_to::{Location, LocationId, PointsTo, Sparse},
     private::Private,
 };
@@ -215,7 +215,17 @@ impl<'a> Facts<'a> {
             {
                 effects.reads.union(aggregate);
             }
-            match patchwright_clib::facts(&self.program.routine(library).name) {
+            let name = self.program.routine(library).name.as_str();
+            // What `longjmp` gives is handed over in the buffer.
+            if let Some(buffer) = arguments.first() {
+                if JUMPS.contains(&name) {
+                    effects.writes.union(&buffer.pointed);
+                }
+                if LANDINGS.contains(&name) {
+                    effects.reads.union(&buffer.pointed);
+                }
+            }
+            match patchwright_clib::facts(name) {
                 Some(known) => {
                     for effect in known {
                         self.library_effect(effect, arguments, effects);

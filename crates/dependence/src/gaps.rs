@@ -19,15 +19,6 @@ pub struct Gap {
     pub reason: String,
 }
 
-/// Calls after which control goes on where no edge of the graph leads.
-const JUMPS: [&str; 5] = [
-    "longjmp",
-    "siglongjmp",
-    "_longjmp",
-    "__longjmp_chk",
-    "__builtin_longjmp",
-];
-
 /// Calls that let a function be executed at any time; an effect of that is in no slice.
 const HANDLERS: [&str; 5] = [
     "signal",
@@ -37,8 +28,7 @@ const HANDLERS: [&str; 5] = [
     "pthread_create",
 ];
 
-/// All of them, in the order of their places, each once: what was not lowered, jumps out of
-/// functions, and functions that are executed at any time.
+/// All of them, in the order of their places, each once: what was not lowered, and functions that are executed at any time.
 pub fn gaps(program: &Program) -> Vec<Gap> {
     let mut found = BTreeSet::new();
     let place = |line: Option<(FileId, u32)>| line.map(|(file, line)| (file.0, line));
@@ -60,8 +50,6 @@ pub fn gaps(program: &Program) -> Vec<Gap> {
                     let name = callee.name.as_str();
                     if callee.defined {
                         continue;
-                    } else if JUMPS.contains(&name) {
-                        format!("`{name}`: where it jumps to is not followed")
                     } else if HANDLERS.contains(&name) {
                         format!("`{name}`: when its function is executed is not followed")
                     } else {

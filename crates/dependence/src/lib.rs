@@ -26,8 +26,8 @@
 //!   and it may call functions it was given. It does not know the program's variables by their
 //!   names.
 //! * What a program writes to a file it does not read back by another stream.
-//! * `longjmp` and signal handlers are no ways of control ([`gaps`] names them, with what was not
-//!   lowered). Slices are about executions that come to
+//! * Signal handlers are no ways of control ([`gaps`] names them, with what was not
+//!   lowered); `longjmp` leads to any `setjmp` of the routines that may be active. Slices are about executions that come to
 //!   their end: that a loop ends is no dependence.
 
 mod bits;

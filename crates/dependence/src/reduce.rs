@@ -119,7 +119,9 @@ fn reduce_function(
             let position = position as u32;
             let always = matches!(
                 instruction.kind,
-                InstructionKind::Live { .. } | InstructionKind::Dead { .. }
+                InstructionKind::Live { .. }
+                    | InstructionKind::Dead { .. }
+                    | InstructionKind::Settle { .. }
             );
             let vertex = graph.instruction(routine, id, position);
             if !always && !has(vertex) {

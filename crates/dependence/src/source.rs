@@ -63,7 +63,9 @@ impl Graph<'_> {
             Some(instruction) => {
                 if matches!(
                     instruction.kind,
-                    InstructionKind::Live { .. } | InstructionKind::Dead { .. }
+                    InstructionKind::Live { .. }
+                        | InstructionKind::Dead { .. }
+                        | InstructionKind::Settle { .. }
                 ) {
                     return None;
                 }

@@ -52,6 +52,16 @@ pub(crate) enum Op {
         value: Reg,
         ty: Ty,
     },
+    /// Stores what was loaded for that only.
+    StoreCopy {
+        address: Reg,
+        value: Reg,
+        ty: Ty,
+    },
+    /// A local that is `const` has its value.
+    Settle {
+        slot: u32,
+    },
     LoadWide {
         dst: u32,
         address: Reg,
@@ -268,6 +278,8 @@ pub(crate) struct Code {
     pub(crate) registers: u32,
     /// Registers that keep addresses of memory locals.
     pub(crate) slots: Vec<u32>,
+    /// The loads whose values are only stored, in order.
+    pub(crate) copies: Vec<u32>,
     /// For an observer; empty when there is none.
     pub(crate) marks: Marks,
 }

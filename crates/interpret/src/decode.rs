@@ -41,6 +41,7 @@ pub(crate) fn decode(function: &Function, linked: &Linked<'_>) -> Code {
         flags: vec![None; function.locals.len()],
         temporaries: vec![u32::MAX; function.temporaries.len()],
         uses: vec![0; function.temporaries.len()],
+        copied: vec![false; function.temporaries.len()],
         constants: FxHashMap::default(),
         blocks: Vec::new(),
         begins: None,
@@ -57,11 +58,16 @@ struct Decoder<'a> {
     flags: Vec<Option<u32>>,
     temporaries: Vec<u32>,
     uses: Vec<u32>,
+    /// Loaded to be stored only.
+    copied: Vec<bool>,
     constants: FxHashMap<(u64, Option<u64>), u32>,
     blocks: Vec<u32>,
     /// The instruction whose first operation comes next.
     begins: Option<(u32, u32)>,
 }
+
+/// An assignment that copies has no more instructions than this between its load and its store.
+const NEAR: usize = 24;
 
 fn is_wide(ty: Type) -> bool {
     matches!(ty, Type::F80 | Type::I128 | Type::U128)
@@ -203,6 +209,25 @@ impl Decoder<'_> {
         let register = self.new_register(function.temporary(dst));
         self.temporaries[dst.index()] = register;
         register
+    }
+
+    /// A value that is loaded is only stored, in the same block and as the same type.
+    fn is_copied(
+        &self,
+        block: BlockId,
+        position: usize,
+        dst: patchwright_ir::TempId,
+        loaded: Type,
+    ) -> bool {
+        self.uses[dst.index()] == 1
+            && loaded.scalar().is_some()
+            && self.function.block(block).instructions[position + 1..]
+                .iter()
+                .take(NEAR)
+                .any(|instruction| {
+                    matches!(&instruction.kind, InstructionKind::Store { ty, value, .. }
+                        if *ty == loaded && value.value == Value::Temp(dst))
+                })
     }
 
     /// A read of a local whose value is used before the local changes, and in this block only,
@@ -361,6 +386,9 @@ impl Decoder<'_> {
                     None => return,
                 },
             },
+            Settle { local } => Op::Settle {
+                slot: self.locals[local.index()],
+            },
             LocalAddress { dst, local } => {
                 let LocalKind::Memory { size, align } = function.local(*local).kind else {
                     return;
@@ -376,6 +404,10 @@ impl Decoder<'_> {
                 dst, ty, address, ..
             } => {
                 let address = self.operand(*address);
+                if self.is_copied(block, position, *dst, *ty) {
+                    self.code.copies.push(self.code.ops.len() as u32);
+                    self.copied[dst.index()] = true;
+                }
                 let dst = self.define(block, position, *dst);
                 match ty.scalar() {
                     Some(ty) => Op::Load { dst, address, ty },
@@ -389,8 +421,13 @@ impl Decoder<'_> {
             Store {
                 ty, address, value, ..
             } => {
+                let is_copy = match value.value {
+                    Value::Temp(id) => self.copied[id.index()],
+                    _ => false,
+                };
                 let (address, value) = (self.operand(*address), self.operand(*value));
                 match ty.scalar() {
+                    Some(ty) if is_copy => Op::StoreCopy { address, value, ty },
                     Some(ty) => Op::Store { address, value, ty },
                     None => Op::StoreWide {
                         address,

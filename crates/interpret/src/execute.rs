@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use patchwright_ir::{Type, wide};
+use patchwright_ir::{Function, RoutineId, Type, wide};
 use patchwright_semantics::Ty;
 
 use crate::{
@@ -238,10 +238,18 @@ impl Machine<'_> {
             Target::Direct(routine) => routine,
             Target::Indirect(reg) => {
                 let address = self.value(code, base, reg);
-                match self.memory.function_at(address) {
-                    Some(routine) => routine,
-                    None => return bad_callee(address),
+                let Some(routine) = self.memory.function_at(address) else {
+                    return bad_callee(address);
+                };
+                if self.program.body(RoutineId(routine)).is_none() {
+                    let used = site.used || site.result_address.is_some();
+                    fits_library(
+                        self.program.function(RoutineId(routine)),
+                        &arguments,
+                        used.then_some(site.result),
+                    )?;
                 }
+                routine
             }
         };
         if let Some(function) = self.function(routine)
@@ -352,6 +360,7 @@ impl Machine<'_> {
                 self.registers.truncate(frame.base);
             }
         }
+        self.unwritten.clear();
         let frame = &mut self.frames[position];
         frame.pc = jump.pc;
         let (routine, base) = (frame.routine, frame.base);
@@ -414,6 +423,46 @@ impl Machine<'_> {
         }
         self.note_accepted(Undefined::BadVariadic, message());
         Ok(())
+    }
+}
+
+/// A function of the library is called as it is declared: with these arguments, and for a value of this type.
+fn fits_library(declared: &Function, arguments: &[(Type, u128)], result: Option<Type>) -> Run<()> {
+    let name = &declared.name;
+    if !declared.prototyped {
+        return Ok(());
+    }
+    let count = declared.parameters.len();
+    if arguments.len() < count || arguments.len() > count && !declared.variadic {
+        return undefined(
+            Undefined::BadCall,
+            format!(
+                "{name} takes {count} arguments and is called with {}",
+                arguments.len()
+            ),
+        );
+    }
+    for (index, (parameter, &(given, _))) in declared.parameters.iter().zip(arguments).enumerate() {
+        if !compatible(given, parameter.ty) {
+            return undefined(
+                Undefined::BadCall,
+                format!(
+                    "{name} takes a value of type {} as argument {}, and is called with one of type {given}",
+                    parameter.ty,
+                    index + 1
+                ),
+            );
+        }
+    }
+    match result.filter(|&result| result != Type::Void && !compatible(declared.result, result)) {
+        Some(result) => undefined(
+            Undefined::BadCall,
+            format!(
+                "{name} returns a value of type {}, and the call expects {result}",
+                declared.result
+            ),
+        ),
+        None => Ok(()),
     }
 }
 

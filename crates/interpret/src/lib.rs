@@ -21,6 +21,7 @@
 
 mod allow;
 mod code;
+mod copies;
 mod decode;
 mod execute;
 mod fault;

@@ -91,7 +91,7 @@ pub(crate) struct Frame {
 
 /// A program that is executed.
 pub struct Machine<'w> {
-    program: Program,
+    pub(crate) program: Program,
     /// The address of each object of the program.
     objects: Vec<u64>,
     /// The address of each routine.
@@ -99,6 +99,8 @@ pub struct Machine<'w> {
     pub(crate) routines: Vec<Loaded>,
     pub(crate) memory: Memory,
     pub(crate) registers: Vec<u64>,
+    /// The registers whose values are only copied and that have none.
+    pub(crate) unwritten: Vec<crate::copies::Unwritten>,
     pub(crate) frames: Vec<Frame>,
     pub(crate) result: Option<u128>,
     pub(crate) executed: u64,
@@ -133,6 +135,7 @@ impl<'w> Machine<'w> {
             routines: Vec::new(),
             memory: Memory::new(limits.memory),
             registers: Vec::new(),
+            unwritten: Vec::new(),
             frames: Vec::new(),
             result: None,
             executed: 0,

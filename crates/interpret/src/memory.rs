@@ -23,12 +23,20 @@ pub(crate) enum Kind {
     Global,
     Constant,
     Stack,
+    /// A local that is `const` and has its value.
+    Settled,
     Heap,
     /// The function with this number in the program; no bytes.
     Function(u32),
     /// No longer alive.
     DeadStack,
     DeadHeap,
+}
+
+impl Kind {
+    fn is_constant(self) -> bool {
+        matches!(self, Kind::Constant | Kind::Settled)
+    }
 }
 
 struct Object {
@@ -183,7 +191,8 @@ impl Memory {
     /// Ends the life of a local.
     pub(crate) fn end_local(&mut self, address: u64) {
         let id = (address >> 32) as usize;
-        if self.objects.get(id).is_some_and(|o| o.kind == Kind::Stack) {
+        let kind = self.objects.get(id).map(|object| object.kind);
+        if matches!(kind, Some(Kind::Stack | Kind::Settled)) {
             self.end(id, Kind::DeadStack);
         }
     }
@@ -228,6 +237,15 @@ impl Memory {
         }
     }
 
+    /// From now on the local is constant.
+    pub(crate) fn settle(&mut self, address: u64) {
+        if let Some(object) = self.objects.get_mut((address >> 32) as usize)
+            && object.kind == Kind::Stack
+        {
+            object.kind = Kind::Settled;
+        }
+    }
+
     /// From now on the object is constant.
     pub(crate) fn freeze(&mut self, address: u64) {
         self.objects[(address >> 32) as usize].kind = Kind::Constant;
@@ -268,7 +286,7 @@ impl Memory {
             Kind::DeadStack => (Undefined::UseAfterScope, "a local that is no longer alive"),
             Kind::Function(_) => (Undefined::WildPointer, "a function"),
             Kind::Heap => (Undefined::OutOfBounds, "an allocation"),
-            Kind::Stack => (Undefined::OutOfBounds, "a local object"),
+            Kind::Stack | Kind::Settled => (Undefined::OutOfBounds, "a local object"),
             Kind::Global | Kind::Constant => (Undefined::OutOfBounds, "a global object"),
         };
         undefined(
@@ -378,7 +396,7 @@ impl Memory {
             self.note(address, size, true);
         }
         let object = &mut self.objects[id];
-        if object.kind == Kind::Constant {
+        if object.kind.is_constant() {
             return to_constant();
         }
         let range = offset..offset + size as usize;
@@ -421,6 +439,32 @@ impl Memory {
             _ => bytes.copy_from_slice(&raw[..size]),
         }
         Ok(())
+    }
+
+    /// What an allocation holds, and which bits of it have a value; `None` for memory that no allocation gave.
+    pub(crate) fn with_written(&self, address: u64, size: usize) -> Option<(u64, u64)> {
+        let (id, at) = self.find(address, size as u64)?;
+        let object = &self.objects[id];
+        let written = object
+            .written
+            .as_ref()
+            .filter(|_| object.kind == Kind::Heap)?;
+        if self.logging {
+            self.note(address, size as u64, false);
+        }
+        let raw = little_endian(&object.bytes[at..at + size]) as u64;
+        Some((raw, little_endian(&written[at..at + size]) as u64))
+    }
+
+    /// Of what was stored just now, only these bits have a value.
+    pub(crate) fn mark(&mut self, address: u64, size: usize, bits: u64) {
+        let Some((id, at)) = self.find(address, size as u64) else {
+            return;
+        };
+        let object = &mut self.objects[id];
+        let length = object.bytes.len();
+        let written = object.written.get_or_insert_with(|| vec![WRITTEN; length]);
+        written[at..at + size].copy_from_slice(&bits.to_le_bytes()[..size]);
     }
 
     pub(crate) fn load_wide(&self, size: u64, address: u64) -> Run<u128> {
@@ -474,7 +518,7 @@ impl Memory {
             self.note_bits(address, (offset, width), true);
         }
         let object = &mut self.objects[id];
-        if object.kind == Kind::Constant {
+        if object.kind.is_constant() {
             return to_constant();
         }
         let range = at..at + count as usize;
@@ -500,7 +544,7 @@ impl Memory {
         let Some((target, at)) = self.find(to, size) else {
             return self.fault(to, size, "a write");
         };
-        if self.objects[target].kind == Kind::Constant {
+        if self.objects[target].kind.is_constant() {
             return to_constant();
         }
         if self.logging {

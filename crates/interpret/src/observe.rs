@@ -42,6 +42,8 @@ pub trait Observer {
     fn value(&mut self, bits: u128);
     /// Memory is read or written.
     fn access(&mut self, access: Access);
+    /// The call of a function of the library uses the stream whose object has this address.
+    fn stream(&mut self, _file: u64) {}
     /// A call of a routine with a body begins.
     fn enter(&mut self, routine: RoutineId);
     /// The innermost call ends: by a return, or by `longjmp`.
@@ -62,6 +64,11 @@ impl<'w> Machine<'w> {
     pub fn observe(&mut self, observer: &'w mut dyn Observer) {
         self.observer = Some(observer);
         self.memory.log(true);
+    }
+
+    /// An observer follows the execution.
+    pub(crate) fn is_observed(&self) -> bool {
+        self.observer.is_some()
     }
 
     /// Reports the value of the operation before and the instruction that begins at `pc`.
@@ -102,6 +109,9 @@ impl<'w> Machine<'w> {
         if let Some(observer) = self.observer.as_deref_mut() {
             for access in self.memory.logged() {
                 observer.access(access);
+            }
+            for file in std::mem::take(&mut *self.library.used_streams.borrow_mut()) {
+                observer.stream(file);
             }
         }
     }

@@ -116,12 +116,21 @@ impl Machine<'_> {
                         Ok(value) => value,
                         Err(stop) => {
                             let address = get!(address);
-                            attempt!(self.go_on(stop, pc, |machine| {
-                                machine.leniently(|machine| machine.memory.load(ty, address))
-                            }))
+                            let register = base + dst as usize;
+                            let found =
+                                self.load_unwritten(stop, (code, pc), register, (ty, address));
+                            attempt!(found)
                         }
                     };
                     set!(dst, value);
+                }
+                Op::StoreCopy { address, value, ty } => {
+                    let register = base + value.0 as usize;
+                    let (address, value) = (get!(address), get!(value));
+                    attempt!(self.memory.store(ty, address, value));
+                    if !self.unwritten.is_empty() {
+                        self.mark_copy(register, ty, address);
+                    }
                 }
                 Op::Store { address, value, ty } => {
                     let (address, value) = (get!(address), get!(value));
@@ -212,6 +221,7 @@ impl Machine<'_> {
                         self.memory.end_local(address);
                     }
                 }
+                Op::Settle { slot } => self.memory.settle(self.registers[base + slot as usize]),
                 Op::Flag { flag, value } => set!(flag, u64::from(value)),
                 Op::Check { flag, local } => {
                     if self.registers[base + flag as usize] == 0 {
@@ -449,7 +459,7 @@ impl Machine<'_> {
     }
 
     /// Executes an instruction once more, in a way that gives a result where C does not define one.
-    fn leniently<T>(&mut self, execute: impl FnOnce(&mut Self) -> Run<T>) -> Option<T> {
+    pub(crate) fn leniently<T>(&mut self, execute: impl FnOnce(&mut Self) -> Run<T>) -> Option<T> {
         self.lenient = true;
         let before = self.memory.set_lenient(true);
         let result = execute(self);

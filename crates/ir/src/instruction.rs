@@ -98,6 +98,8 @@ pub enum InstructionKind {
     Live { local: LocalId },
     /// The lifetime of a local ends.
     Dead { local: LocalId },
+    /// A memory local that is `const` has its value: it must not be written until its lifetime ends.
+    Settle { local: LocalId },
     /// The address of a memory local.
     LocalAddress { dst: TempId, local: LocalId },
     /// Reads an object of type `ty`.
@@ -263,6 +265,7 @@ impl Instruction {
             Write { .. }
             | Live { .. }
             | Dead { .. }
+            | Settle { .. }
             | Store { .. }
             | StoreBits { .. }
             | Copy { .. }
@@ -276,9 +279,12 @@ impl Instruction {
     pub fn operands(&self) -> Vec<Operand> {
         use InstructionKind::*;
         match &self.kind {
-            Read { .. } | Live { .. } | Dead { .. } | LocalAddress { .. } | Unsupported { .. } => {
-                Vec::new()
-            }
+            Read { .. }
+            | Live { .. }
+            | Dead { .. }
+            | Settle { .. }
+            | LocalAddress { .. }
+            | Unsupported { .. } => Vec::new(),
             Write { value, .. } | Extend { value, .. } => vec![*value],
             Load { address, .. } | LoadBits { address, .. } | Zero { address, .. } => {
                 vec![*address]
@@ -314,7 +320,12 @@ impl Instruction {
     pub fn for_each_operand_mut(&mut self, visit: &mut dyn FnMut(&mut Operand)) {
         use InstructionKind::*;
         match &mut self.kind {
-            Read { .. } | Live { .. } | Dead { .. } | LocalAddress { .. } | Unsupported { .. } => {}
+            Read { .. }
+            | Live { .. }
+            | Dead { .. }
+            | Settle { .. }
+            | LocalAddress { .. }
+            | Unsupported { .. } => {}
             Write { value: a, .. }
             | Extend { value: a, .. }
             | Load { address: a, .. }

@@ -229,6 +229,7 @@ impl Checker<'_> {
                     | InstructionKind::Write { local, .. }
                     | InstructionKind::Live { local }
                     | InstructionKind::Dead { local }
+                    | InstructionKind::Settle { local }
                     | InstructionKind::LocalAddress { local, .. }
                     | InstructionKind::Allocate {
                         scope: Some(local), ..
@@ -431,6 +432,9 @@ impl Checker<'_> {
                 }
             }
             Live { .. } | Dead { .. } => {}
+            Settle { local } => {
+                self.memory(*local);
+            }
             LocalAddress { dst, local } => {
                 self.memory(*local);
                 self.defines(*dst, Type::Ptr);

@@ -46,8 +46,10 @@ impl<'a> FunctionLowerer<'_, 'a> {
             }
         }
         let value = match (short.unwrap_or(name), arguments) {
-            ("expect", [value, _]) => Some(self.rvalue(*value)),
-            ("expect_with_probability", [value, ..]) | ("assume_aligned", [value, ..]) => {
+            ("expect" | "expect_with_probability" | "assume_aligned", [value, hints @ ..]) => {
+                for &hint in hints.iter().rev() {
+                    self.effect(hint);
+                }
                 Some(self.rvalue(*value))
             }
             ("constant_p", [value]) => {

@@ -72,6 +72,8 @@ pub(crate) struct FunctionLowerer<'l, 'a> {
     pub(crate) breaks: Vec<Exit>,
     pub(crate) continues: Vec<Exit>,
     pub(crate) switches: Vec<SwitchArms>,
+    /// The first blocks of the bodies of `do`, which the conditions behind them lead back to.
+    pub(crate) repeated: Vec<BlockId>,
     /// What each open scope has to end.
     scopes: Vec<Vec<Leaving>>,
     /// The scopes that are open at each label that was passed: how many, and how much each had to end.
@@ -123,6 +125,7 @@ impl<'l, 'a> FunctionLowerer<'l, 'a> {
             breaks: Vec::new(),
             continues: Vec::new(),
             switches: Vec::new(),
+            repeated: Vec::new(),
             scopes: vec![Vec::new()],
             passed_labels: FxHashMap::default(),
             label_scopes: FxHashMap::default(),
@@ -177,7 +180,7 @@ impl<'l, 'a> FunctionLowerer<'l, 'a> {
                 }),
             })
             .collect();
-        prune(&mut function);
+        prune(&mut function, &this.repeated);
         function
     }
 
@@ -512,6 +515,13 @@ impl<'l, 'a> FunctionLowerer<'l, 'a> {
 
     pub(crate) fn goto(&mut self, target: BlockId, origin: OriginId) {
         self.terminate(TerminatorKind::Goto(Edge { target, origin }), origin);
+    }
+
+    /// A local has the value that it keeps.
+    pub(crate) fn settle(&mut self, local: LocalId, origin: OriginId) {
+        if matches!(self.locals[local.index()].kind, LocalKind::Memory { .. }) {
+            self.emit(InstructionKind::Settle { local }, origin);
+        }
     }
 
     pub(crate) fn jump_to(&mut self, target: BlockId, origin: OriginId) {

@@ -2,8 +2,9 @@
 
 use patchwright_ir::{BlockId, Function, TempId, Terminator, TerminatorKind, Value, Without};
 
-/// Removes unreachable blocks and names what is left anew, in order.
-pub(crate) fn prune(function: &mut Function) {
+/// Removes unreachable blocks and names what is left anew, in order. `repeated` are the blocks that conditions behind them lead
+/// back to.
+pub(crate) fn prune(function: &mut Function, repeated: &[BlockId]) {
     let mut reachable = vec![false; function.blocks.len()];
     let mut todo = vec![BlockId(0)];
     while let Some(block) = todo.pop() {
@@ -18,7 +19,7 @@ pub(crate) fn prune(function: &mut Function) {
             let terminator = &function.block(id).terminator;
             match terminator.without {
                 Without::Block(next) if reachable[id.index()] => {
-                    let found = first_left(function, &reachable, next);
+                    let found = first_left(function, &reachable, repeated, next);
                     simplified(terminator, found)
                 }
                 _ => Without::Same,
@@ -74,7 +75,12 @@ pub(crate) fn prune(function: &mut Function) {
 
 /// Where control comes to from a block if what is never executed is left out, jumps included: the first block that is left, in the
 /// order of the source.
-fn first_left(function: &Function, reachable: &[bool], start: BlockId) -> Without {
+fn first_left(
+    function: &Function,
+    reachable: &[bool],
+    repeated: &[BlockId],
+    start: BlockId,
+) -> Without {
     let mut seen = vec![false; reachable.len()];
     let mut todo = vec![start];
     while let Some(block) = todo.pop() {
@@ -89,7 +95,9 @@ fn first_left(function: &Function, reachable: &[bool], start: BlockId) -> Withou
             Without::Block(next) => todo.push(next),
             _ => {
                 let edges = terminator.edges();
-                todo.extend(edges.iter().rev().map(|edge| edge.target));
+                let mut next: Vec<BlockId> = edges.iter().map(|edge| edge.target).collect();
+                next.sort_by_key(|block| repeated.contains(block));
+                todo.extend(next.into_iter().rev());
             }
         }
     }

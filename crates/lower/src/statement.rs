@@ -1,6 +1,9 @@
 //! Statements.
 
-use patchwright_csource::{ExprId, ExprKind, StmtId, StmtKind, Storage, VarId};
+use patchwright_csource::{
+    ExprId, ExprKind, StmtId, StmtKind, Storage, VarId,
+    types::{TypeId, TypeKind},
+};
 use patchwright_ir::{
     BlockId, Edge, InstructionKind, OriginId, SwitchCase, Target, TerminatorKind, Type, wide,
 };
@@ -82,6 +85,7 @@ impl<'a> FunctionLowerer<'_, 'a> {
             StmtKind::Do { body, condition } => {
                 let (inside, test, end) = (self.new_block(), self.new_block(), self.new_block());
                 let body_origin = self.at_stmt(*body);
+                self.repeated.push(inside);
                 self.goto(inside, body_origin);
                 self.continue_in(inside);
                 self.body(*body, [end, test], origin);
@@ -497,11 +501,23 @@ impl<'a> FunctionLowerer<'_, 'a> {
                         self.initialize(address, declared.ty, value, origin);
                     }
                 }
+                if declared.initializer.is_some() && self.is_constant(declared.ty) {
+                    self.settle(local, origin);
+                }
                 if source.details.cleanups.contains_key(&variable) {
                     self.clean_up_later(local, variable);
                 }
             }
             Storage::Global => {}
+        }
+    }
+
+    /// An object of the type must not be written.
+    fn is_constant(&self, ty: TypeId) -> bool {
+        let types = &self.lowerer.unit.types;
+        match *types.kind(ty) {
+            TypeKind::Array(element, _) => self.is_constant(element),
+            _ => types.qualifiers(ty).is_const,
         }
     }
 

@@ -51,6 +51,8 @@ impl<'p> Encoder<'p> {
             Live { local } | Dead { local } => {
                 self.end_local(frame, state, *local);
             }
+            // Writes to constants are looked for in globals only.
+            Settle { .. } => {}
             LocalAddress { dst, local } => {
                 let address = self.local_address(frame, state, *local);
                 self.define(frame, state, *dst, Some(address));

@@ -304,6 +304,7 @@ impl<'m> Segments<'m> {
                 | InstructionKind::Write { local, .. }
                 | InstructionKind::Live { local }
                 | InstructionKind::Dead { local }
+                | InstructionKind::Settle { local }
                 | InstructionKind::LocalAddress { local, .. } => moved(local),
                 InstructionKind::Allocate { scope, .. } => scope.iter_mut().for_each(moved),
                 _ => {}

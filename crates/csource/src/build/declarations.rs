@@ -72,6 +72,7 @@ impl<'a> UnitBuilder<'a> {
             source: text.source,
             macros: text.macros,
             folder: text.folder,
+            line_marks: crate::lex::line_marks(text.source),
             types: TypeTable::new(dialect),
             variables: Vec::new(),
             globals: Vec::new(),
@@ -161,6 +162,7 @@ impl<'a> UnitBuilder<'a> {
                             (known.internal || declaration.internal, known.inline);
                         let no_return = known.no_return || declaration.no_return;
                         let weak = known.weak || declaration.weak;
+                        let align = known.align.max(declaration.align);
                         let implicit = known.implicit && declaration.implicit;
                         let renamed = known.renamed || declaration.renamed;
                         let constructor = known.constructor.or(declaration.constructor);
@@ -181,6 +183,7 @@ impl<'a> UnitBuilder<'a> {
                         known.inline = inline;
                         known.no_return = no_return;
                         known.weak = weak;
+                        known.align = align;
                         known.constructor = constructor;
                         known.destructor = destructor;
                         known.implicit = implicit;
@@ -375,12 +378,27 @@ impl<'a> UnitBuilder<'a> {
                 None => (loc.file_id?, loc.line, loc.column),
             };
             let name = self.files.get(file as usize)?;
+            let (name, line) = match file == self.main_file {
+                true => self.called(name, line),
+                false => (name.as_str(), line),
+            };
             Some(format!("{name}:{line}:{column}"))
         });
         match place {
             Some(place) => crate::types::unnamed_at(&place),
             None => format!("(anonymous {:x})", node.id.0),
         }
+    }
+
+    /// What the compiler calls a line of the source.
+    fn called<'n>(&'n self, file: &'n str, line: u32) -> (&'n str, u32) {
+        let marks = &self.line_marks[..self.line_marks.partition_point(|mark| mark.at < line)];
+        let Some(last) = marks.last() else {
+            return (file, line);
+        };
+        let named = marks.iter().rev().find_map(|mark| mark.file.as_deref());
+        let line = (line - last.at - 1).wrapping_add(last.next);
+        (named.unwrap_or(file), line)
     }
 
     pub(super) fn variable(&mut self, node: &Node, storage: Storage) -> VarId {

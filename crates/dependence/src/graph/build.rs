@@ -138,6 +138,7 @@ impl Builder<'_> {
                     Some(instruction) => {
                         let site = sites.get(&place).copied();
                         self.instruction(&mut frame, index, place, instruction, site);
+                        self.left_by_jump(&mut frame, index, place);
                     }
                     None => self.terminator(&mut frame, index, place),
                 }
@@ -548,6 +549,26 @@ impl Builder<'_> {
         }
         if is_library && let Some(result) = find(&outs, Slot::Result) {
             self.depends(result.0, node, DependenceKind::Data);
+        }
+    }
+
+    /// Where a call may end by `longjmp`, the routine may be left with what is in memory then.
+    fn left_by_jump(
+        &mut self,
+        frame: &mut Frame<'_>,
+        segment: usize,
+        (block, position): (BlockId, u32),
+    ) {
+        let facts = self.facts;
+        let site = facts.calls.site(frame.routine, block, position);
+        if !site.is_some_and(|site| facts.calls.site_may_jump(facts.program, site)) {
+            return;
+        }
+        for (slot, vertex) in frame.outs.clone() {
+            if let Slot::Memory(location) = slot {
+                let resource = frame.resource(location.0);
+                frame.touches[segment].push((position, Touch::Use(resource, vertex.0)));
+            }
         }
     }
 

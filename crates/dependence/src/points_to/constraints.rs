@@ -508,6 +508,7 @@ impl<'p> Solver<'p> {
             }
             Live { .. }
             | Dead { .. }
+            | Settle { .. }
             | PointerDifference { .. }
             | Zero { .. }
             | Unsupported { .. } => {}

@@ -25,6 +25,8 @@ pub(crate) mod verify;
 mod wide_chars;
 mod wide_print;
 
+use std::cell::RefCell;
+
 use patchwright_ir::{Type, wide};
 use patchwright_semantics::Ty;
 use rustc_hash::FxHashMap;
@@ -110,6 +112,8 @@ pub(crate) struct Library {
     pub(crate) jumps: Vec<Jump>,
     pub(crate) streams: Vec<stream::Stream>,
     pub(crate) stream_at: FxHashMap<u64, usize>,
+    /// The streams that were used since an observer was told, if there is one.
+    pub(crate) used_streams: RefCell<Vec<u64>>,
     pub(crate) program: Vec<u8>,
     pub(crate) environment: u64,
     /// Objects that a model makes once, by name.

@@ -73,10 +73,16 @@ pub(super) fn new_stream(m: &mut Machine<'_>, descriptor: i32) -> Run<u64> {
         ..Stream::default()
     });
     m.library.stream_at.insert(file, index);
+    if m.is_observed() {
+        m.library.used_streams.borrow_mut().push(file);
+    }
     Ok(file)
 }
 
 pub(super) fn stream(m: &Machine<'_>, file: u64) -> Run<usize> {
+    if m.is_observed() {
+        m.library.used_streams.borrow_mut().push(file);
+    }
     match m.library.stream_at.get(&file) {
         Some(&index) if m.library.streams[index].open => Ok(index),
         Some(_) => undefined(Undefined::UseAfterFree, "a stream that has been closed"),

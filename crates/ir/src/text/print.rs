@@ -136,6 +136,7 @@ pub(crate) fn print_instruction(function: &Function, instruction: &Instruction) 
         Write { local, value } => write!(out, "write {local} {}", operand(value)),
         Live { local } => write!(out, "live {local}"),
         Dead { local } => write!(out, "dead {local}"),
+        Settle { local } => write!(out, "settle {local}"),
         LocalAddress { local, .. } => write!(out, "address {local}"),
         Load {
             ty,

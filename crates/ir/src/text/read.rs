@@ -271,6 +271,9 @@ fn instruction(
         "dead" => Dead {
             local: words.local()?,
         },
+        "settle" => Settle {
+            local: words.local()?,
+        },
         "address" => LocalAddress {
             dst: defined()?,
             local: words.local()?,
