@@ -377,7 +377,7 @@ impl Work<'_> {
         };
         let open = matches!(
             compared.answer,
-            Answer::Symbolic(Verdict::Unknown | Verdict::Unfinished)
+            Answer::Symbolic(Verdict::Unknown | Verdict::Unfinished | Verdict::NoneEnds)
         );
         // What was proved may be about fewer arguments than the programs look at.
         let any_arguments = compared

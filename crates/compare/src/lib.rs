@@ -51,4 +51,4 @@ pub use rounds::{Rounds, Together};
 pub use several::{Several, Shared, several};
 pub use text::{changed_lines, is_same_code, renamed_parameters, same_parameters};
 pub use towards::Compared;
-pub use verdict::{Reason, Verdict, reasons, verdict};
+pub use verdict::{Reason, Verdict, failing, reasons, verdict};

@@ -101,6 +101,8 @@ pub struct Pair {
     pub(crate) ended: Term,
     /// Inputs for which anything differs.
     pub(crate) different: Term,
+    /// Inputs with which both come to their end, and neither fails.
+    pub(crate) finishes: Term,
     /// What is not compared, for no input.
     pub(crate) not_compared: Vec<String>,
     /// What results lead to that are pointers.
@@ -162,6 +164,9 @@ impl Pair {
             let all: Vec<Term> = failures[side].iter().map(|one| one.condition).collect();
             terms.or_all(all)
         });
+        let ends = [&old, &new].map(|encoding| encoding.outcome.ends.unwrap_or(no));
+        let fine = fails.map(|fails| terms.not(fails));
+        let finishes = terms.and_all([ends[0], ends[1], fine[0], fine[1]]);
         let one = terms.xor(undefined[0], undefined[1]);
         let mut otherwise = terms.and_all([fails[0], fails[1], one]);
         match printed_before(terms, [&old, &new], &failures) {
@@ -220,6 +225,7 @@ impl Pair {
             differences,
             ended,
             different,
+            finishes,
             not_compared,
             pointees,
         };
@@ -237,6 +243,7 @@ impl Pair {
             &mut self.otherwise,
             &mut self.ended,
             &mut self.different,
+            &mut self.finishes,
         ];
         all.extend(&mut self.alone);
         all.extend(self.limits.iter_mut().map(|limit| &mut limit.condition));

@@ -141,6 +141,8 @@ pub struct Paths {
     undecided: usize,
     /// Pairs of paths of inputs that count.
     counted: usize,
+    /// Those of them on which both versions come to their end.
+    finishing: usize,
     /// It happened that an input did not take the way that it was made for.
     astray: usize,
     too_much: bool,
@@ -175,6 +177,7 @@ impl Paths {
             open: 0,
             undecided: 0,
             counted: 0,
+            finishing: 0,
             astray: 0,
             too_much: false,
             cut_off: false,
@@ -398,7 +401,11 @@ impl Paths {
         }
         match leaf {
             Leaf::Open => self.open += 1,
-            Leaf::Known => self.counted += 1,
+            Leaf::Known => {
+                self.counted += 1;
+                let ends = self.terms.evaluate(pair.finishes, model).truth();
+                self.finishing += usize::from(ends);
+            }
             Leaf::Void => {}
         }
         self.tree.settle(put.leaf, leaf);
@@ -618,6 +625,8 @@ impl Paths {
             Verdict::Unknown
         } else if self.counted == 0 {
             Verdict::Void
+        } else if self.finishing == 0 {
+            Verdict::NoneEnds
         } else {
             Verdict::Equal
         };

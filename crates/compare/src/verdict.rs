@@ -3,7 +3,10 @@
 use patchwright_solve::{Answer, Backend, Budget, Solver, Terms};
 use patchwright_symbolic::Place;
 
-use crate::{pair::Pair, partition::Explored};
+use crate::{
+    pair::{Pair, Side},
+    partition::Explored,
+};
 
 /// A reason why nothing is known for some inputs, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +32,8 @@ pub enum Verdict {
     Unknown,
     /// No difference was found within the budget.
     Unfinished,
+    /// They do the same for all inputs that were looked at, but none of these was seen to run to the end in both.
+    NoneEnds,
     /// No input satisfies the assumptions of both.
     Void,
 }
@@ -40,7 +45,8 @@ impl Verdict {
             Verdict::Equal => "equal",
             Verdict::EqualWithinBound => "equal-within-bound",
             Verdict::Different => "different",
-            Verdict::Unknown => "unknown",
+            // What was looked at says nothing of the inputs that count.
+            Verdict::Unknown | Verdict::NoneEnds => "unknown",
             Verdict::Unfinished => "unfinished",
             Verdict::Void => "void",
         }
@@ -74,6 +80,27 @@ pub fn reasons(terms: &mut Terms, pair: &Pair, budget: &Budget<'_>) -> Vec<Reaso
     found
 }
 
+/// How both programs fail that do so with every input: some of the ways, and the places.
+pub fn failing(pair: &Pair) -> Vec<Reason> {
+    const MOST: usize = 3;
+    let mut all: Vec<Reason> = Vec::new();
+    for side in Side::BOTH {
+        let before = all.len();
+        for first in &pair.failures[side.index()] {
+            let failure = &pair.encoding(side).failures[first.index];
+            let reason = Reason {
+                text: format!("{} fails: {}", side.name(), failure.message),
+                place: Some(failure.place.clone()),
+                is_bound: false,
+            };
+            if all.len() < before + MOST && !all.contains(&reason) {
+                all.push(reason);
+            }
+        }
+    }
+    all
+}
+
 /// The verdict on what was explored, given the reasons why the rest is not known.
 pub fn verdict(
     terms: &mut Terms,
@@ -103,13 +130,17 @@ pub fn verdict(
     if solver.check(terms, &[pair.domain], budget) == Answer::Unsatisfiable {
         return Verdict::Void;
     }
-    if reasons.is_empty() {
-        return Verdict::Equal;
-    }
     // It has to be within the bound for somebody.
     let within = terms.not(pair.limited);
-    match solver.check(terms, &[pair.domain, within], budget) {
-        Answer::Unsatisfiable => Verdict::Unknown,
-        _ => Verdict::EqualWithinBound,
+    if !reasons.is_empty()
+        && solver.check(terms, &[pair.domain, within], budget) == Answer::Unsatisfiable
+    {
+        return Verdict::Unknown;
+    }
+    let asked = [pair.domain, within, pair.finishes];
+    match (solver.check(terms, &asked, budget), reasons.is_empty()) {
+        (Answer::Unsatisfiable, _) => Verdict::NoneEnds,
+        (_, true) => Verdict::Equal,
+        (_, false) => Verdict::EqualWithinBound,
     }
 }

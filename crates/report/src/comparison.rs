@@ -109,6 +109,8 @@ pub struct Comparison {
     /// `equal`, `equal-within-bound`, `different`, `unknown`, `unfinished`, `void` or `same-code`; `seen-different` where only
     /// executions have shown a difference, `not-seen` where nothing was done but executing.
     pub verdict: String,
+    /// No input that was looked at was seen to run to the end in both versions.
+    pub none_ends: bool,
     /// Rounds of each loop at most.
     pub bound: u32,
     /// How many arguments the programs get, where they look at them. The verdict is about so many.
@@ -215,6 +217,14 @@ impl Comparison {
             "unfinished" => format!(
                 "{}: no difference of {of} was found so far.",
                 style.paint("33;1", "Unfinished")
+            ),
+            _ if self.none_ends && self.reasons.is_empty() => format!(
+                "{}: with none of the inputs that were looked at {of} comes to its end in both versions.",
+                style.paint("33;1", "Unknown")
+            ),
+            _ if self.none_ends => format!(
+                "{}: both versions fail for every input that was looked at; of others nothing is known of {of}:",
+                style.paint("33;1", "Unknown")
             ),
             _ => format!(
                 "{}: no difference of {of} is known; nothing is known where",

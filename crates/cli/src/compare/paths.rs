@@ -16,6 +16,7 @@ use patchwright_compare::{
 };
 use patchwright_exec::CancelToken;
 use patchwright_ir::{Module, Program, Value};
+use patchwright_solve::{Assignment, Sort, Term, Terms};
 use patchwright_symbolic::{Entry, Options, Shape, encode_along};
 
 use super::read::Versions;
@@ -84,6 +85,52 @@ impl Setup {
             cases: Vec::new(),
             sequences: Vec::new(),
         }
+    }
+}
+
+impl Setup {
+    /// Whether both versions come to their end, and do not fail, with an input all numbers of which are one of these.
+    pub fn some_end(&self, numbers: &[u128], interrupt: &dyn Fn() -> bool) -> bool {
+        let programs = self
+            .modules
+            .each_ref()
+            .map(|modules| Program::link(modules.clone()));
+        let [Ok(old), Ok(new)] = programs else {
+            return false;
+        };
+        let mut terms = Terms::new();
+        let mut inputs: Vec<Term> = Vec::new();
+        for &number in numbers {
+            let mut input = Assignment::new();
+            for &variable in &inputs {
+                if let Sort::Bits(width) = terms.sort(variable) {
+                    input.set_bits(&terms, variable, number & (u128::MAX >> (128 - width)));
+                }
+            }
+            let mut ends = |side: usize, program: &Program| {
+                let options = Options {
+                    prefix: ["old.", "new."][side].to_owned(),
+                    ..self.options.clone()
+                };
+                let entry = &self.entries[side];
+                let found = encode_along(program, entry, &options, &mut terms, &input, interrupt);
+                found.is_ok_and(|found| {
+                    inputs.extend(found.inputs.iter().map(|one| one.term));
+                    let is = |term: &Term| terms.evaluate(*term, &input).truth();
+                    let known = found.unknown.is_empty() && found.unwinding.is_empty();
+                    let fails = found.failures.iter().any(|one| is(&one.condition));
+                    known
+                        && !fails
+                        && is(&found.assumption)
+                        && found.outcome.ends.is_some_and(|ends| is(&ends))
+                })
+            };
+            let old = ends(0, &old);
+            if ends(1, &new) && old {
+                return true;
+            }
+        }
+        false
     }
 }
 

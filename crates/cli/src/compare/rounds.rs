@@ -2,15 +2,37 @@
 
 use std::collections::BTreeSet;
 
-use patchwright_compare::Rounds;
+use patchwright_compare::{Rounds, Turning};
 use patchwright_symbolic::Check;
 
 use super::{
+    paths::Setup,
     read::Version,
     symbolic::{Encoder, Job},
 };
 
+/// What all numbers of an input are that is tried.
+const TRIED: [u128; 6] = [0, 1, 2, 3, 5, 8];
+
 impl Job<'_> {
+    /// Whether an input is soon found with which both versions come to their end, and neither fails.
+    pub(super) fn some_end(&self, checks: &BTreeSet<Check>, interrupt: &dyn Fn() -> bool) -> bool {
+        let encoder = Encoder {
+            args: self.args,
+            checks,
+            interrupt,
+        };
+        let extent = patchwright_compare::Extent {
+            different: 1,
+            equal: 1,
+            conflicts: None,
+            strategy: patchwright_compare::Strategy::Differences,
+        };
+        let options = encoder.options(String::new(), true);
+        let setup = Setup::of(&self.versions, options, extent, Turning::Any);
+        setup.some_end(&TRIED, interrupt)
+    }
+
     /// How a function was proved to be the same by rounds of loops that both versions take together; nothing if it was not.
     pub(super) fn together(
         &self,

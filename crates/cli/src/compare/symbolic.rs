@@ -9,7 +9,7 @@ use std::{
 
 use patchwright_compare::{
     Case, Explored, Explorer, Extent, Found, Known, Pair, Partition, Seen, Share, Side, Strategy,
-    Turning, Verdict, covered, executes_change, reasons, verdict,
+    Turning, Verdict, covered, executes_change, failing, reasons, verdict,
 };
 use patchwright_exec::{CancelToken, JournalOptions};
 use patchwright_ir::{Module, Program};
@@ -101,7 +101,8 @@ struct Whole {
 impl Whole {
     /// It answers the question.
     fn is_enough(&self) -> bool {
-        let open = [Verdict::Unknown, Verdict::Unfinished].map(Answer::Symbolic);
+        let open = [Verdict::Unknown, Verdict::Unfinished, Verdict::NoneEnds];
+        let open = open.map(Answer::Symbolic);
         !open.contains(&self.answer)
     }
 
@@ -144,6 +145,7 @@ pub fn empty(args: &CompareArgs, old: &str, new: &str) -> Comparison {
         old: old.to_owned(),
         new: new.to_owned(),
         function: args.function.clone(),
+        none_ends: false,
         verdict: "same-code".to_owned(),
         bound: args.rounds(),
         arguments: None,
@@ -359,7 +361,11 @@ impl Job<'_> {
                 // Path by path it is known already.
                 || is_late && shared.is_done.load(Ordering::Relaxed)
         };
-        if let Some(together) = self.together(checks, &|| interrupt() || is_late(quarter)) {
+        let together = self.together(checks, &|| interrupt() || is_late(quarter));
+        if let Some(together) = together
+            .clone()
+            .filter(|_| self.some_end(checks, &interrupt))
+        {
             report.verdict = Verdict::Equal.code().to_owned();
             report.covered = Some(share(Share::Exact(1.0)));
             report.notes.push(together);
@@ -424,8 +430,16 @@ impl Job<'_> {
             interrupt: Some(&interrupt),
         };
         let found = reasons(&mut terms, &pair, &budget);
-        let answer = verdict(&mut terms, &pair, &explored, &found, &budget);
+        let mut answer = verdict(&mut terms, &pair, &explored, &found, &budget);
         report.reasons = self.told(&found);
+        if let (Some(together), Verdict::EqualWithinBound) = (together, answer) {
+            answer = Verdict::Equal;
+            report.reasons.clear();
+            report.notes.push(together);
+        }
+        if answer == Verdict::NoneEnds {
+            report.reasons = self.told(&failing(&pair));
+        }
         report
             .reasons
             .extend(explored.open_functions.iter().map(|name| comparison::Reason {
@@ -434,7 +448,7 @@ impl Job<'_> {
                 ),
                 place: None,
             }));
-        report.notes = pair.notes();
+        report.notes.extend(pair.notes());
         report.covered = Some(share(covered(&mut terms, &pair, &explored.partitions)));
         if args.interactions {
             let found = interactions(&self.versions, &mut terms, &pair, &budget);
@@ -466,6 +480,7 @@ impl Job<'_> {
             return Ok(None);
         };
         verdict.code().clone_into(&mut report.verdict);
+        report.none_ends = *verdict == Verdict::NoneEnds;
         report.differences_complete = explored.differences_complete;
         report.more_differ = explored.more_differ;
         report.partitions_made = explored.made;
