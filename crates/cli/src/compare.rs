@@ -38,6 +38,7 @@ use crate::{
     Exit,
     args::{DescriptionArgs, Resuming, duration},
     encoded::{Problem, deep},
+    inputs::InputArgs,
     protection, signals,
 };
 use named::{Builder, Named};
@@ -59,13 +60,8 @@ pub struct CompareArgs {
     #[arg(long, value_name = "NAME", help_heading = "What is compared")]
     pub function: Option<String>,
 
-    /// A pointer argument points to so many objects [default: as many as its declaration says, 8 bytes, or one of another type]
-    #[arg(
-        long,
-        value_name = "PARAMETER=COUNT",
-        help_heading = "What is compared"
-    )]
-    pub length: Vec<String>,
+    #[command(flatten)]
+    pub inputs: InputArgs,
 
     /// Undefined behaviour that counts as failing: bounds, null, div, overflow, shift, uninitialized, conversion, leak;
     /// all; none [default: all but leak]

@@ -1,7 +1,7 @@
 //! What `prove` and `compare` share: reading C to encode it, flags that mean the same, and the thread that encodes.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeSet,
     ffi::OsString,
     fmt::Display,
     path::{Path, PathBuf},
@@ -116,26 +116,6 @@ impl Reader {
         let (unit, path) = self.parse(file, None)?;
         Ok(lower(&unit, &path))
     }
-}
-
-/// The values of `--length`.
-pub fn lengths(flags: &[String]) -> Result<BTreeMap<String, u64>, Problem> {
-    let mut found = BTreeMap::new();
-    for text in flags {
-        let pair = text.split_once('=');
-        let pair = pair.and_then(|(name, count)| Some((name, count.parse::<u64>().ok()?)));
-        match pair {
-            Some((name, count)) if count > 0 => {
-                found.insert(name.to_owned(), count);
-            }
-            _ => {
-                return Err(Problem::Input(format!(
-                    "`--length {text}`: write it as PARAMETER=COUNT, as in `--length p=8`"
-                )));
-            }
-        }
-    }
-    Ok(found)
 }
 
 /// The value of `--check`; without the flag what is usual.

@@ -7,6 +7,7 @@ mod complexity;
 mod drawing;
 mod early;
 mod encoded;
+mod inputs;
 mod ir;
 mod limits;
 mod localize;

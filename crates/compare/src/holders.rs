@@ -85,17 +85,18 @@ fn behind(shape: &Shape, name: &str, all: &mut Vec<Holder>) {
             count,
             ..
         } => {
+            let typed = shape.typed(name);
             if is_within(to) {
                 let mut offsets = Vec::new();
                 let known =
                     (0..*count).try_for_each(|index| in_shape(to, index * to.size(), &mut offsets));
                 all.push(Holder {
-                    name: naming::pointed(name, *count),
+                    name: naming::pointed(&typed, *count),
                     offsets: known.map(|()| offsets),
                 });
             }
             for index in 0..*count {
-                behind(to, &naming::behind(name, *count, index, to), all);
+                behind(to, &naming::behind(&typed, *count, index, to), all);
             }
         }
         Shape::Record { members, .. } => {
@@ -108,13 +109,13 @@ fn behind(shape: &Shape, name: &str, all: &mut Vec<Holder>) {
                 behind(element, &naming::element(name, index), all);
             }
         }
-        Shape::Scalar(_) | Shape::Pointer { to: None, .. } => {}
+        Shape::Scalar(_) | Shape::Function { .. } | Shape::Pointer { to: None, .. } => {}
     }
 }
 
 fn is_within(shape: &Shape) -> bool {
     match shape {
-        Shape::Pointer { .. } => true,
+        Shape::Pointer { .. } | Shape::Function { .. } => true,
         Shape::Scalar(ty) => *ty == Type::Ptr,
         Shape::Record { members, .. } => members.iter().any(|(_, _, shape)| is_within(shape)),
         Shape::Array { element, .. } => is_within(element),
@@ -124,7 +125,9 @@ fn is_within(shape: &Shape) -> bool {
 /// As [`in_type`], of an object of a shape. Members of a union overlap.
 fn in_shape(shape: &Shape, at: u64, offsets: &mut Vec<u64>) -> Option<()> {
     match shape {
-        Shape::Pointer { .. } | Shape::Scalar(Type::Ptr) => offsets.push(at),
+        Shape::Pointer { .. } | Shape::Function { .. } | Shape::Scalar(Type::Ptr) => {
+            offsets.push(at);
+        }
         Shape::Scalar(_) => {}
         Shape::Record { members, .. } => {
             let mut end = 0;
@@ -156,6 +159,8 @@ mod tests {
             to: to.map(Box::new),
             count: 1,
             nullable: true,
+            text: false,
+            cast: None,
         }
     }
 
@@ -179,6 +184,8 @@ mod tests {
             to: Some(Box::new(node)),
             count: 2,
             nullable: false,
+            text: false,
+            cast: None,
         };
         let union = record(8, &[(0, pointer(None)), (0, Shape::Scalar(Type::I64))]);
         let mut all = Vec::new();

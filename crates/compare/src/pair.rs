@@ -137,6 +137,12 @@ impl Pair {
         }
         let (pointees, not) = numbered(terms, [&mut old, &mut new], holders);
         let mut not_compared = not.reasons;
+        for unseen in old.unseen.iter().chain(&new.unseen) {
+            let reason = format!("{unseen} is not compared");
+            if !not_compared.contains(&reason) {
+                not_compared.push(reason);
+            }
+        }
         let found = difference(terms, &old, &new);
         not_compared.extend(found.unknown);
         let no = terms.truth(false);

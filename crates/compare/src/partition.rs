@@ -685,9 +685,12 @@ fn input_type(kind: &patchwright_symbolic::InputKind) -> Option<Option<patchwrig
         InputKind::Returned { ty, .. }
         | InputKind::Scanned { ty, .. }
         | InputKind::ArgumentNumber(_, ty) => Some(Some(*ty)),
-        InputKind::Byte(_) | InputKind::ArgumentByte(..) => Some(Some(Type::U8)),
+        InputKind::Called { ty, .. } => Some(Some(*ty).filter(|ty| *ty != Type::Void)),
+        InputKind::Byte(_) | InputKind::ArgumentByte(..) | InputKind::Distance { .. } => {
+            Some(Some(Type::U8))
+        }
         InputKind::Length => Some(Some(Type::U64)),
-        InputKind::Null | InputKind::Present => Some(None),
+        InputKind::Null | InputKind::Present | InputKind::Same { .. } => Some(None),
         InputKind::Unwritten(_) => None,
     }
 }

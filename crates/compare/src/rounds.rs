@@ -513,7 +513,11 @@ impl Proof<'_> {
         let is_once = |kind: &InputKind| {
             matches!(
                 kind,
-                InputKind::Argument(_) | InputKind::Null | InputKind::Initial(_)
+                InputKind::Argument(_)
+                    | InputKind::Null
+                    | InputKind::Same { .. }
+                    | InputKind::Distance { .. }
+                    | InputKind::Initial(_)
             )
         };
         let is_known =

@@ -186,9 +186,11 @@ impl<'t> Printer<'t> {
             }
             Node::Variable(_) => {
                 let name = self.name(term);
-                match (name.split_once(" == NULL"), holds) {
-                    (Some((pointer, _)), true) => (format!("{pointer} == NULL"), EQUAL),
-                    (Some((pointer, _)), false) => (format!("{pointer} != NULL"), EQUAL),
+                let equal = name.split_once(" == ").filter(|_| !name.contains("&&"));
+                match (equal, holds) {
+                    (Some((pointer, other)), true) => (format!("{pointer} == {other}"), EQUAL),
+                    (Some((pointer, other)), false) => (format!("{pointer} != {other}"), EQUAL),
+                    (None, true) if name.contains(" && ") => (name, BOTH),
                     (None, true) => (name, PRIMARY),
                     (None, false) => (format!("!({name})"), UNARY),
                 }

@@ -1,10 +1,16 @@
 //! A counterexample as a C file: it makes the inputs, and calls the function.
 
-use std::fmt::Write as _;
+use std::{collections::BTreeSet, fmt::Write as _};
 
 use patchwright_csource::{TranslationUnit, types::TypeKind};
 use patchwright_ir::Type;
-use patchwright_symbolic::{InputKind, ParameterShape, Shape, naming};
+use patchwright_symbolic::{
+    InputKind, ParameterShape, Shape,
+    inputs::{Target, given_members, order},
+    naming,
+};
+
+pub use patchwright_symbolic::naming::number_of_pointer;
 
 use crate::{
     source::{EntryError, Source, find},
@@ -62,42 +68,77 @@ pub fn harness(
         functions(&mut text, unit, inputs)?;
     }
     define_elsewhere(&mut text, sources, inputs);
-    text.push_str("\nint main(void)\n{\n");
-    initial_values(&mut text, inputs)?;
-    let (mut names, mut made) = (Vec::new(), Vec::new());
+    let mut filler = Filler {
+        text: String::new(),
+        functions: String::new(),
+        inputs,
+        parameter: None,
+        made: Vec::new(),
+        own: BTreeSet::new(),
+        shown,
+    };
+    if shapes.iter().any(|one| has_functions(&one.shape)) {
+        filler.begin_functions();
+    }
+    let mut names = Vec::new();
     for (shape, &parameter) in shapes.iter().zip(&found.parameters) {
         let variable = unit.variable(parameter);
-        let spelled = unit.types.spelling(variable.ty).ok_or_else(|| {
-            let reason = format!("the type of the parameter `{}` has no name", variable.name);
-            HarnessError::Inexpressible(reason)
-        })?;
+        // Pointers to functions have no plain spelling.
+        let is_function = matches!(shape.shape, Shape::Function { .. });
+        let spelled = match unit.types.spelling(variable.ty) {
+            Some(spelled) => spelled,
+            None if is_function => "void *".to_owned(),
+            None => {
+                let reason = format!("the type of the parameter `{}` has no name", variable.name);
+                return Err(HarnessError::Inexpressible(reason));
+            }
+        };
         // What is made has to be written, so nothing is `const` here.
         let spelled = spelled.replace("const ", "");
         // The names of the shapes are those of the inputs, also where a reference has others.
-        let _ = writeln!(text, "    {spelled} {};", shape.name);
-        fill(&mut text, &shape.shape, &shape.name, inputs, &mut made)?;
+        let _ = writeln!(filler.text, "    {spelled} {};", shape.name);
         names.push(shape.name.clone());
     }
+    for at in order(shapes) {
+        filler.parameter = Some(&shapes[at]);
+        filler.fill(&shapes[at].shape, &shapes[at].name, 0)?;
+    }
+    let Filler {
+        text: body,
+        functions,
+        made,
+        ..
+    } = filler;
+    if !functions.is_empty() {
+        let _ = write!(text, "{FUNCTIONS}{functions}");
+    }
+    text.push_str("\nint main(void)\n{\n");
+    initial_values(&mut text, inputs)?;
+    text.push_str(&body);
     let arguments = names.join(", ");
     let is_void = matches!(unit.types.kind(found.return_type), TypeKind::Void);
+    // A parameter may have this name.
+    let mut result = "result".to_owned();
+    while names.contains(&result) {
+        result.push('_');
+    }
     match (shown, is_void) {
         (true, false) => {
             // Pointers to functions have no plain spelling.
             let spelled = unit.types.spelling(found.return_type);
             let spelled = spelled.unwrap_or_else(|| format!("__typeof__({function}({arguments}))"));
             let is_pointer = matches!(unit.types.kind(found.return_type), TypeKind::Pointer(_));
+            let _ = writeln!(text, "    {spelled} {result} = {function}({arguments});");
             if is_pointer {
-                // The call may exchange them.
-                for (index, (name, _)) in made.iter().enumerate() {
-                    let _ = writeln!(text, "    char *made_{index} = (char *){name};");
-                }
-            }
-            let _ = writeln!(text, "    {spelled} result = {function}({arguments});");
-            if is_pointer {
-                place_of_result(&mut text, &made);
+                place_of_result(&mut text, &result, &made);
                 print_bytes(&mut text, "result", "&where", "sizeof where");
             } else {
-                print_bytes(&mut text, "result", "&result", "sizeof result");
+                print_bytes(
+                    &mut text,
+                    "result",
+                    &format!("&{result}"),
+                    &format!("sizeof {result}"),
+                );
             }
         }
         _ => {
@@ -106,12 +147,11 @@ pub fn harness(
     }
     if shown {
         for shape in shapes {
-            if let Shape::Pointer {
-                to: Some(_), count, ..
-            } = &shape.shape
-            {
-                let name = &shape.name;
-                print_bytes(&mut text, name, name, &format!("{count} * sizeof *{name}"));
+            let name = &shape.name;
+            let own = made.iter().position(|one| one.pointer == *name);
+            if let Some(index) = own {
+                let size = made[index].size.to_string();
+                print_bytes(&mut text, name, &format!("made_{index}"), &size);
             }
         }
     }
@@ -119,16 +159,70 @@ pub fn harness(
     Ok(text)
 }
 
+/// What stands before the functions that arguments lead to.
+const FUNCTIONS: &str = "\n/* Functions that arguments lead to. */\n";
+/// How the names begin of what these need.
+const OWN: &str = "patchwright_";
+
+/// The parts of what [`harness`] writes.
+pub struct Parts<'t> {
+    /// What does not depend on the inputs.
+    pub before: &'t str,
+    functions: &'t str,
+    main: &'t str,
+}
+
+impl<'t> Parts<'t> {
+    /// The parts of a text; nothing if it is none.
+    pub fn of(text: &'t str) -> Option<Parts<'t>> {
+        let (before, main) = text.split_once("int main(void)")?;
+        let (before, functions) = before.split_once(FUNCTIONS).unwrap_or((before, ""));
+        Some(Parts {
+            before,
+            functions,
+            main,
+        })
+    }
+
+    /// Functions and `main`, which is called `name`, so that there may be others in one file.
+    pub fn called(&self, name: &str) -> String {
+        let own = format!("{OWN}{name}_");
+        format!(
+            "{}\nstatic int {name}(void){}",
+            self.functions.replace(OWN, &own),
+            self.main.replace(OWN, &own)
+        )
+    }
+}
+
+/// An object that a harness has made.
+struct Made {
+    /// The pointer that leads to it.
+    pointer: String,
+    /// How C calls the pointer where it speaks of what it leads to.
+    typed: String,
+    /// What the encoding calls it.
+    pointed: String,
+    /// Bytes.
+    size: u64,
+    /// No pointers lie in it.
+    is_plain: bool,
+}
+
 /// What a harness prints of a result that is a pointer, which means the same in another program: the upper 16 bits are the
 /// [`number_of_pointer`] of what it leads to, the others how many bytes behind its first. Null is 0, and all other memory 0xffff.
-fn place_of_result(text: &mut String, made: &[(String, u64)]) {
-    text.push_str("    unsigned long where = result ? 0xffffUL << 48 : 0;\n");
-    for (index, (name, size)) in made.iter().enumerate() {
+fn place_of_result(text: &mut String, result: &str, made: &[Made]) {
+    let _ = writeln!(
+        text,
+        "    unsigned long where = {result} ? 0xffffUL << 48 : 0;"
+    );
+    for (index, one) in made.iter().enumerate() {
         let _ = writeln!(
             text,
-            "    for (__SIZE_TYPE__ at = 0; at <= {size}; at++)\n        if ((char *)result == made_{index} + at)\n            \
-             where = {}UL << 48 | at;",
-            number_of_pointer(name)
+            "    for (__SIZE_TYPE__ at = 0; at <= {size}; at++)\n        if ((char *){result} == made_{index} + at)\n            \
+             where = {number}UL << 48 | at;",
+            size = one.size,
+            number = number_of_pointer(&one.typed),
         );
     }
 }
@@ -144,9 +238,9 @@ pub fn pointers(shapes: &[ParameterShape]) -> Vec<(String, u64)> {
 
 fn pointers_of(shape: &Shape, name: &str, all: &mut Vec<(String, u64)>) {
     match shape {
-        Shape::Scalar(_) | Shape::Pointer { to: None, .. } => {}
+        Shape::Scalar(_) | Shape::Function { .. } | Shape::Pointer { to: None, .. } => {}
         Shape::Record { members, .. } => {
-            for (_, member, shape) in members {
+            for (_, member, shape) in given_members(members) {
                 pointers_of(shape, &naming::member(name, member), all);
             }
         }
@@ -160,26 +254,40 @@ fn pointers_of(shape: &Shape, name: &str, all: &mut Vec<(String, u64)>) {
             count,
             ..
         } => {
-            all.push((name.to_owned(), to.size()));
-            match count {
-                1 => pointers_of(to, &format!("*{name}"), all),
-                _ => {
-                    for index in 0..*count {
-                        pointers_of(to, &naming::element(name, index), all);
-                    }
-                }
+            let typed = shape.typed(name);
+            all.push((typed.clone(), to.size()));
+            for index in 0..*count {
+                pointers_of(to, &behind(&typed, *count, index), all);
             }
         }
     }
 }
 
-/// The number of a pointer among [`pointers`] in what [`harness`] prints of a result that leads to the same.
-pub fn number_of_pointer(name: &str) -> u16 {
-    // Fowler, Noll and Vo's sum, of 32 bits.
-    let mixed = name.bytes().fold(0x811c_9dc5_u32, |sum, byte| {
-        (sum ^ u32::from(byte)).wrapping_mul(0x0100_0193)
-    });
-    ((mixed >> 16 ^ mixed) as u16).clamp(1, 0xfffe)
+/// One of the objects that a pointer leads to, as C calls it.
+fn behind(typed: &str, count: u64, index: u64) -> String {
+    match count {
+        1 => format!("*{typed}"),
+        _ => naming::element(typed, index),
+    }
+}
+
+fn has_functions(shape: &Shape) -> bool {
+    match shape {
+        Shape::Scalar(_) | Shape::Pointer { to: None, .. } => false,
+        Shape::Function { .. } => true,
+        Shape::Record { members, .. } => members.iter().any(|(_, _, shape)| has_functions(shape)),
+        Shape::Array { element, .. } => has_functions(element),
+        Shape::Pointer { to: Some(to), .. } => has_functions(to),
+    }
+}
+
+fn has_pointers(shape: &Shape) -> bool {
+    match shape {
+        Shape::Scalar(ty) => *ty == Type::Ptr,
+        Shape::Function { .. } | Shape::Pointer { .. } => true,
+        Shape::Record { members, .. } => members.iter().any(|(_, _, shape)| has_pointers(shape)),
+        Shape::Array { element, .. } => has_pointers(element),
+    }
 }
 
 fn print_bytes(text: &mut String, name: &str, address: &str, size: &str) {
@@ -190,72 +298,312 @@ fn print_bytes(text: &mut String, name: &str, address: &str, size: &str) {
     );
 }
 
-/// Makes an object of a shape that C calls `name`.
-fn fill(
-    text: &mut String,
-    shape: &Shape,
-    name: &str,
-    inputs: &[Given],
-    made: &mut Vec<(String, u64)>,
-) -> Result<(), HarnessError> {
-    let value = |name: &str| inputs.iter().find(|given| given.name == name);
-    match shape {
-        Shape::Scalar(Type::Ptr) => {
-            let _ = writeln!(text, "    {name} = 0;");
-        }
-        Shape::Scalar(ty) => {
-            let bits = value(name).map_or(0, |given| given.bits);
-            let _ = writeln!(text, "    {name} = {};", constant(*ty, bits));
-        }
-        Shape::Record { members, .. } => {
-            for (offset, member, shape) in members {
-                let byte = format!("byte{offset}");
-                let inner = naming::member(name, member);
-                if *member == byte && *shape == Shape::Scalar(Type::U8) {
-                    // What has no name of its own is written byte by byte.
-                    let bits = value(&inner).map_or(0, |given| given.bits);
-                    let _ = writeln!(
-                        text,
-                        "    ((unsigned char *)&({name}))[{offset}] = {};",
-                        constant(Type::U8, bits)
-                    );
-                    continue;
-                }
-                fill(text, shape, &inner, inputs, made)?;
+/// Makes what arguments are and lead to.
+struct Filler<'a> {
+    /// What is done before the call.
+    text: String,
+    /// Functions that arguments lead to.
+    functions: String,
+    inputs: &'a [Given],
+    parameter: Option<&'a ParameterShape>,
+    made: Vec<Made>,
+    /// Pointers that lead to objects of their own.
+    own: BTreeSet<String>,
+    /// Calls of functions that arguments lead to are printed.
+    shown: bool,
+}
+
+impl Filler<'_> {
+    fn value(&self, name: &str) -> Option<&Given> {
+        self.inputs.iter().find(|given| given.name == name)
+    }
+
+    /// Makes an object of a shape that C calls `name`, behind so many pointers.
+    fn fill(&mut self, shape: &Shape, name: &str, depth: u32) -> Result<(), HarnessError> {
+        match shape {
+            Shape::Scalar(Type::Ptr) => self.set(name, "void *", "0", depth),
+            Shape::Scalar(ty) => {
+                let bits = self.value(name).map_or(0, |given| given.bits);
+                self.set(name, spelled(*ty), &constant(*ty, bits), depth);
             }
-        }
-        Shape::Array { element, count } => {
-            for index in 0..*count {
-                fill(text, element, &naming::element(name, index), inputs, made)?;
-            }
-        }
-        Shape::Pointer { to: None, .. } => {
-            let _ = writeln!(text, "    {name} = 0;");
-        }
-        Shape::Pointer {
-            to: Some(to),
-            count,
-            nullable,
-        } => {
-            let null = value(&format!("{name} == NULL"));
-            if *nullable && null.is_some_and(|given| given.bits != 0) {
-                let _ = writeln!(text, "    {name} = 0;");
-                return Ok(());
-            }
-            // What lies between members is read where what is left is printed.
-            let _ = writeln!(text, "    {name} = calloc({count}, sizeof *{name});");
-            made.push((name.to_owned(), count * to.size()));
-            match count {
-                1 => fill(text, to, &format!("*{name}"), inputs, made)?,
-                _ => {
-                    for index in 0..*count {
-                        fill(text, to, &naming::element(name, index), inputs, made)?;
+            Shape::Record { members, .. } => {
+                for (offset, member, shape) in given_members(members) {
+                    let byte = format!("byte{offset}");
+                    let inner = naming::member(name, member);
+                    if *member == byte && *shape == Shape::Scalar(Type::U8) {
+                        // What has no name of its own is written byte by byte.
+                        let bits = self.value(&inner).map_or(0, |given| given.bits);
+                        let _ = writeln!(
+                            self.text,
+                            "    ((unsigned char *)&({name}))[{offset}] = {};",
+                            constant(Type::U8, bits)
+                        );
+                        continue;
                     }
+                    self.fill(shape, &inner, depth)?;
                 }
             }
+            Shape::Array { element, count } => {
+                for index in 0..*count {
+                    self.fill(element, &naming::element(name, index), depth)?;
+                }
+            }
+            Shape::Pointer { to: None, .. } => self.set(name, "void *", "0", depth),
+            Shape::Function { nullable } => {
+                if *nullable && self.is_null(name) {
+                    self.set(name, "void *", "0", depth);
+                } else if !self.leads_elsewhere(name, depth) {
+                    let function = self.function(name)?;
+                    self.set(name, "void *", &format!("(void *){function}"), depth);
+                }
+            }
+            Shape::Pointer {
+                to: Some(to),
+                count,
+                nullable,
+                text,
+                ..
+            } => {
+                if *nullable && self.is_null(name) {
+                    self.set(name, "void *", "0", depth);
+                    return Ok(());
+                }
+                if self.leads_elsewhere(name, depth) {
+                    return Ok(());
+                }
+                let typed = shape.typed(name);
+                // What lies between members is read where what is left is printed.
+                let size = to.size();
+                self.set(name, "void *", &format!("calloc({count}, {size})"), depth);
+                self.keep(name, &typed, to, *count);
+                for index in 0..*count {
+                    if *text && index + 1 == *count {
+                        continue;
+                    }
+                    self.fill(to, &behind(&typed, *count, index), depth + 1)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives an object a value. What is far behind pointers may be `const` to C.
+    fn set(&mut self, name: &str, ty: &str, value: &str, depth: u32) {
+        let _ = match depth {
+            0 | 1 => writeln!(self.text, "    {name} = {value};"),
+            _ => writeln!(self.text, "    *({ty} *)&({name}) = {value};"),
+        };
+    }
+
+    fn is_null(&self, name: &str) -> bool {
+        let null = self.value(&format!("{name} == NULL"));
+        null.is_some_and(|given| given.bits != 0)
+    }
+
+    /// Makes a pointer lead to something that is not its own, if it shall.
+    fn leads_elsewhere(&mut self, name: &str, depth: u32) -> bool {
+        let ways = self.parameter.map_or(&[][..], |own| own.ways(name));
+        let chosen = ways.iter().find(|way| {
+            let is_there = match &way.to {
+                Target::Pointer { name, .. } => self.own.contains(name),
+                Target::Global(_) => true,
+            };
+            is_there && self.value(&way.label).is_some_and(|given| given.bits != 0)
+        });
+        let Some(way) = chosen else {
+            return false;
+        };
+        let distance = way.distance.as_ref();
+        let position = distance.map_or(0, |name| {
+            way.position(self.value(name).map_or(0, |given| given.bits))
+        });
+        let value = match position * way.element {
+            0 => format!("(void *){}", way.expression),
+            bytes => format!("(void *)((char *){} + {bytes})", way.expression),
+        };
+        self.set(name, "void *", &value, depth);
+        true
+    }
+
+    /// Keeps where an object is, which the call may change.
+    fn keep(&mut self, name: &str, typed: &str, to: &Shape, count: u64) {
+        self.own.insert(name.to_owned());
+        let index = self.made.len();
+        let made = Made {
+            pointer: name.to_owned(),
+            typed: typed.to_owned(),
+            pointed: naming::pointed(typed, count),
+            size: count * to.size(),
+            is_plain: !has_pointers(to),
+        };
+        if self.shown {
+            let _ = writeln!(self.text, "    char *made_{index} = (char *){name};");
+        }
+        if self.shown && !self.functions.is_empty() {
+            let _ = writeln!(
+                self.text,
+                "    {OWN}made[{OWN}count].at = made_{index};\n    {OWN}made[{OWN}count].size = {};\n    \
+                 {OWN}made[{OWN}count].plain = {};\n    {OWN}made[{OWN}count++].number = {}UL;",
+                made.size,
+                u8::from(made.is_plain),
+                number_of_pointer(&made.pointed),
+            );
+        }
+        self.made.push(made);
+    }
+
+    /// Begins with what functions need that arguments lead to.
+    fn begin_functions(&mut self) {
+        self.functions.push_str("static int patchwright_count;\n");
+        if self.shown {
+            self.functions.push_str(SHOWING);
+            self.text.push_str("    patchwright_count = 0;\n");
         }
     }
-    Ok(())
+
+    /// The function that a pointer leads to and nothing else: it gives what the inputs say, and prints how it is called.
+    fn function(&mut self, name: &str) -> Result<String, HarnessError> {
+        let number = self.functions.matches("/* called */").count();
+        let function = format!("{OWN}function_{number}");
+        let own: Vec<&Given> = self
+            .inputs
+            .iter()
+            .filter(|given| {
+                matches!(&given.kind, InputKind::Called { function, .. } if function == name)
+            })
+            .collect();
+        let _ = writeln!(self.functions, "/* called */");
+        let Some(InputKind::Called { parameters, ty, .. }) = own.first().map(|given| &given.kind)
+        else {
+            let _ = writeln!(self.functions, "static void {function}(void) {{ }}");
+            return Ok(function);
+        };
+        let unknown = parameters.iter().any(|ty| spelled(*ty).is_empty());
+        if unknown {
+            let reason = format!("`{name}` gets values of a type that has no name here");
+            return Err(HarnessError::Inexpressible(reason));
+        }
+        let (mut declared, mut printed) = (Vec::new(), String::new());
+        for (index, ty) in parameters.iter().enumerate() {
+            declared.push(format!("{} a{index}", spelled(*ty)));
+            let _ = match ty {
+                Type::Ptr => writeln!(printed, "    printf(\" %lu\", {OWN}place(a{index}));"),
+                Type::F32 => writeln!(
+                    printed,
+                    "    unsigned b{index};\n    __builtin_memcpy(&b{index}, &a{index}, 4);\n    printf(\" %x\", b{index});"
+                ),
+                Type::F64 => writeln!(
+                    printed,
+                    "    unsigned long b{index};\n    __builtin_memcpy(&b{index}, &a{index}, 8);\n    \
+                     printf(\" %lx\", b{index});"
+                ),
+                Type::I64 => writeln!(printed, "    printf(\" %ld\", a{index});"),
+                Type::U64 => writeln!(printed, "    printf(\" %lu\", a{index});"),
+                ty if ty.is_signed() || *ty == Type::Bool => {
+                    writeln!(printed, "    printf(\" %d\", a{index});")
+                }
+                _ => writeln!(printed, "    printf(\" %u\", (unsigned)a{index});"),
+            };
+        }
+        for (index, _) in parameters
+            .iter()
+            .enumerate()
+            .filter(|(_, ty)| **ty == Type::Ptr)
+        {
+            let _ = writeln!(printed, "    {OWN}content(a{index});");
+        }
+        let declared = match declared.is_empty() {
+            true => "void".to_owned(),
+            false => declared.join(", "),
+        };
+        let result = match ty {
+            Type::Void => "void",
+            ty => spelled(*ty),
+        };
+        let _ = writeln!(
+            self.functions,
+            "static unsigned long {OWN}given_{number}[32];\nstatic int {OWN}called_{number};\n\
+             static {result} {function}({declared})\n{{"
+        );
+        if self.shown {
+            let _ = write!(
+                self.functions,
+                "    printf(\"[{name}\");\n{printed}    printf(\"]\\n\");\n"
+            );
+        }
+        let _ = match ty {
+            Type::Void => writeln!(self.functions, "}}"),
+            ty => writeln!(
+                self.functions,
+                "    {result} value = 0;\n    if ({OWN}called_{number} < 32)\n        \
+                 __builtin_memcpy(&value, &{OWN}given_{number}[{OWN}called_{number}++], {});\n    return value;\n}}",
+                ty.size()
+            ),
+        };
+        let _ = writeln!(self.text, "    {OWN}called_{number} = 0;");
+        let values: Vec<(u32, u128)> = own
+            .iter()
+            .filter(|given| given.consumed && *ty != Type::Void)
+            .filter_map(|given| match &given.kind {
+                InputKind::Called { number, .. } => Some((*number, given.bits)),
+                _ => None,
+            })
+            .collect();
+        for (call, bits) in values {
+            let _ = writeln!(
+                self.text,
+                "    {OWN}given_{number}[{}] = {}UL;",
+                call - 1,
+                bits as u64
+            );
+        }
+        Ok(function)
+    }
+}
+
+/// What prints the place of a pointer, and what is there, of functions that arguments lead to.
+const SHOWING: &str = "static struct {
+    char *at;
+    unsigned long size, number;
+    int plain;
+} patchwright_made[256];
+static unsigned long patchwright_place(void *p)
+{
+    if (!p)
+        return 0;
+    for (int i = 0; i < patchwright_count; i++)
+        for (unsigned long at = 0; at <= patchwright_made[i].size; at++)
+            if ((char *)p == patchwright_made[i].at + at)
+                return patchwright_made[i].number << 48 | at;
+    return 0xffffUL << 48;
+}
+static void patchwright_content(void *p)
+{
+    for (int i = 0; i < patchwright_count; i++)
+        for (unsigned long at = 0; at <= patchwright_made[i].size; at++)
+            if (patchwright_made[i].plain && (char *)p == patchwright_made[i].at + at)
+                for (unsigned long k = 0; k < patchwright_made[i].size; k++)
+                    printf(\" %u\", (unsigned)(unsigned char)patchwright_made[i].at[k]);
+}
+";
+
+/// How C spells a type; nothing for those that are not handed to functions here.
+const fn spelled(ty: Type) -> &'static str {
+    match ty {
+        Type::Bool => "_Bool",
+        Type::I8 => "signed char",
+        Type::U8 => "unsigned char",
+        Type::I16 => "short",
+        Type::U16 => "unsigned short",
+        Type::I32 => "int",
+        Type::U32 => "unsigned",
+        Type::I64 => "long",
+        Type::U64 => "unsigned long",
+        Type::F32 => "float",
+        Type::F64 => "double",
+        Type::Ptr => "void *",
+        _ => "",
+    }
 }
 
 /// Objects that hold a value at the start, and their offsets: `table+8` is a part of `table`.

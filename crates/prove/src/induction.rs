@@ -465,6 +465,8 @@ impl Proof<'_> {
                 kind,
                 InputKind::Argument(_)
                     | InputKind::Null
+                    | InputKind::Same { .. }
+                    | InputKind::Distance { .. }
                     | InputKind::Initial(_)
                     | InputKind::Returned { .. }
             )

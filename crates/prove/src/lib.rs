@@ -11,6 +11,7 @@ mod exchange;
 mod explicit;
 mod harness;
 mod induction;
+pub mod inputs;
 mod level;
 mod locate;
 mod mutation;
@@ -30,6 +31,7 @@ mod slice;
 mod source;
 mod spec;
 mod syntax;
+mod told;
 mod tree;
 mod trial;
 mod trusted;
@@ -42,8 +44,8 @@ pub use arguments::{ArgumentUses, ArgumentsRead, arguments_read, mixes_arguments
 pub use decider::OneByOne;
 pub use enumerate::enumerate;
 pub use harness::{
-    For, HarnessError, arguments, harness, has_initial_values, initial_harness, main_harness,
-    number_of_pointer, pointers, standard_input,
+    For, HarnessError, Parts, arguments, harness, has_initial_values, initial_harness,
+    main_harness, number_of_pointer, pointers, standard_input,
 };
 pub use induction::Induction;
 pub use level::Level;
@@ -59,8 +61,9 @@ pub use replay::{Replay, agreement, execute};
 pub use search::Search;
 pub use simple::simple;
 pub use slice::deciding;
-pub use source::{EntryError, Source, find, link, parameters, returned_record};
+pub use source::{EntryError, Source, find, link};
 pub use spec::{Spec, Wrong, WrongKind, spec};
+pub use told::{Told, leads_to, told};
 pub use tree::{Decision, Leaf, NodeId, Tree};
 pub use trusted::{Trusted, unchanged};
 pub use turn::{Turned, Turner};

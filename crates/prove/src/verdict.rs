@@ -362,7 +362,10 @@ pub fn given(terms: &Terms, inputs: &[Input], model: &Assignment) -> Vec<Given> 
 /// The name of an input for people. Names of arguments are C; what the encoding adds to tell it from others is not.
 pub(crate) fn name_of(input: &Input) -> &str {
     let name = match input.kind {
-        InputKind::Argument(_) | InputKind::Null => input.name.split('#').next(),
+        InputKind::Argument(_)
+        | InputKind::Null
+        | InputKind::Same { .. }
+        | InputKind::Distance { .. } => input.name.split('#').next(),
         _ => None,
     };
     name.unwrap_or(&input.name)
@@ -375,7 +378,10 @@ pub(crate) fn input_type(kind: &InputKind) -> Option<Type> {
         InputKind::Returned { ty, .. }
         | InputKind::Scanned { ty, .. }
         | InputKind::ArgumentNumber(_, ty) => Some(*ty),
-        InputKind::Byte(_) | InputKind::ArgumentByte(..) => Some(Type::U8),
-        InputKind::Null | InputKind::Present | InputKind::Length => None,
+        InputKind::Called { ty, .. } => Some(*ty).filter(|ty| *ty != Type::Void),
+        InputKind::Byte(_) | InputKind::ArgumentByte(..) | InputKind::Distance { .. } => {
+            Some(Type::U8)
+        }
+        InputKind::Null | InputKind::Present | InputKind::Length | InputKind::Same { .. } => None,
     }
 }

@@ -141,6 +141,10 @@ pub struct Comparison {
     pub interactions: Option<Interactions>,
     /// Differences judged by `--golden`, if it was given.
     pub golden: Option<Golden>,
+    /// Which inputs are looked at, where that is not plain.
+    pub inputs: Vec<String>,
+    /// What is taken for granted of inputs, and how to drop that.
+    pub assumed: Vec<String>,
     /// Why nothing is known for some inputs.
     pub reasons: Vec<Reason>,
     /// What was taken for granted.
@@ -182,7 +186,15 @@ impl Comparison {
                 "{}: {of} does the same in both versions.",
                 style.paint(
                     "32;1",
-                    &format!("Equal for all inputs{}", with_arguments(self.arguments))
+                    &format!(
+                        "Equal for all inputs{}{}",
+                        with_arguments(self.arguments),
+                        if self.inputs.is_empty() && self.assumed.is_empty() {
+                            ""
+                        } else {
+                            " of these shapes"
+                        }
+                    )
                 )
             ),
             "equal-within-bound" => format!(
@@ -294,6 +306,7 @@ impl Comparison {
         self.write_seen(&mut text, style);
         self.write_interactions(&mut text, style);
         self.write_golden(&mut text);
+        crate::text::write_inputs(&mut text, &self.inputs, &self.assumed);
         for note in &self.notes {
             let _ = writeln!(text, "note: {note}");
         }

@@ -247,6 +247,10 @@ pub struct Report {
     pub reasons: Vec<(String, Option<Place>)>,
     /// An execution in which something goes wrong.
     pub counterexample: Option<Counterexample>,
+    /// Which inputs are looked at, where that is not plain.
+    pub inputs: Vec<String>,
+    /// What is taken for granted of inputs, and how to drop that.
+    pub assumed: Vec<String>,
     /// What was taken for granted.
     pub notes: Vec<String>,
     /// Statements of which every repair changes one.
@@ -278,10 +282,15 @@ impl Report {
             Verdict::Proved => {
                 let _ = writeln!(
                     text,
-                    "{}: {} holds for all inputs{}.",
+                    "{}: {} holds for all inputs{}{}.",
                     style.paint("32;1", "Proved"),
                     self.entry,
-                    with_arguments(self.arguments)
+                    with_arguments(self.arguments),
+                    if self.inputs.is_empty() && self.assumed.is_empty() {
+                        ""
+                    } else {
+                        " of these shapes"
+                    }
                 );
                 if let Some(loops) = self.induction {
                     let loops = count(loops as u64, "loop", "loops");
@@ -383,6 +392,9 @@ impl Report {
         }
         if let Some(found) = &self.counterexample {
             counterexample(&mut text, found, style);
+        }
+        if self.verdict != Verdict::Failed {
+            crate::text::write_inputs(&mut text, &self.inputs, &self.assumed);
         }
         for note in &self.notes {
             let _ = writeln!(text, "Taken for granted: {note}.");

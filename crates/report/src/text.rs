@@ -432,6 +432,16 @@ pub fn stats(stats: &Stats) -> String {
     text
 }
 
+/// Which inputs were looked at, and what was taken for granted of them, each in one line.
+pub(crate) fn write_inputs(text: &mut String, inputs: &[String], assumed: &[String]) {
+    if !inputs.is_empty() {
+        text.push_str(&format!("Inputs: {}.\n", inputs.join("; ")));
+    }
+    for one in assumed {
+        text.push_str(&format!("Assumed: {one}.\n"));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -131,7 +131,7 @@ impl Encoder<'_> {
                 self.undefined(world, leaf.condition, kind, || message, place);
                 continue;
             };
-            if let Kind::Function(_) = object.kind {
+            if let Kind::Function(_) | Kind::Callback(_) = object.kind {
                 self.undefined(
                     world,
                     leaf.condition,

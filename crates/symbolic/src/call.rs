@@ -22,6 +22,14 @@ pub(crate) struct Call<'a> {
     pub(crate) place: &'a Place,
 }
 
+/// What a call leads to.
+#[derive(Clone, Copy)]
+enum Called {
+    Routine(RoutineId),
+    /// A function that an argument leads to, by its number.
+    Callback(usize),
+}
+
 impl Call<'_> {
     /// An argument that must be there and be a value.
     pub(crate) fn argument(&self, index: usize) -> Option<(Type, Term)> {
@@ -57,10 +65,11 @@ impl<'p> Encoder<'p> {
             Some(address) => Some(self.value(frame, state, *address, place)?),
             None => None,
         };
-        let ways: Vec<(Term, RoutineId)> = match callee {
+        let ways: Vec<(Term, Called)> = match callee {
             Callee::Direct(function) => {
                 let always = self.terms.truth(true);
-                vec![(always, self.program.routine_of(frame.module, *function))]
+                let routine = self.program.routine_of(frame.module, *function);
+                vec![(always, Called::Routine(routine))]
             }
             Callee::Indirect(operand) => {
                 let pointer = self.value(frame, state, *operand, place)?;
@@ -69,7 +78,7 @@ impl<'p> Encoder<'p> {
         };
         let used = dst.is_some_and(|dst| frame.order.is_used(dst));
         let mut met: Option<Returned> = None;
-        for (condition, routine) in ways {
+        for (condition, called) in ways {
             let Some(path) = state.world.path.and(self.terms, condition) else {
                 continue;
             };
@@ -77,7 +86,14 @@ impl<'p> Encoder<'p> {
                 path,
                 ..state.world.clone()
             };
-            let name = self.program.routine(routine).name.as_str();
+            let callback = match called {
+                Called::Callback(at) => self.callbacks[at].name.clone(),
+                Called::Routine(_) => String::new(),
+            };
+            let name = match called {
+                Called::Routine(routine) => self.program.routine(routine).name.as_str(),
+                Called::Callback(_) => callback.as_str(),
+            };
             let call = Call {
                 name,
                 arguments: &values,
@@ -85,7 +101,11 @@ impl<'p> Encoder<'p> {
                 used,
                 place,
             };
-            let Ok(returned) = self.dispatch(routine, &call, world, result_address) else {
+            let returned = match called {
+                Called::Routine(routine) => self.dispatch(routine, &call, world, result_address),
+                Called::Callback(at) => self.callback(at, &call, world),
+            };
+            let Ok(returned) = returned else {
                 continue;
             };
             met = Some(match met.take() {
@@ -128,7 +148,7 @@ impl<'p> Encoder<'p> {
     }
 
     /// The functions that a pointer may lead to.
-    fn callees(&mut self, world: &World, pointer: Term, place: &Place) -> Vec<(Term, RoutineId)> {
+    fn callees(&mut self, world: &World, pointer: Term, place: &Place) -> Vec<(Term, Called)> {
         let targets = self.targets(world, pointer, place);
         let mut ways = Vec::new();
         for leaf in &targets.leaves {
@@ -139,7 +159,10 @@ impl<'p> Encoder<'p> {
                 Some(Kind::Function(routine))
                     if leaf.object != 0 && self.terms.as_truth(at_start) == Some(true) =>
                 {
-                    ways.push((leaf.condition, RoutineId(routine)));
+                    ways.push((leaf.condition, Called::Routine(RoutineId(routine))));
+                }
+                Some(Kind::Callback(at)) if self.terms.as_truth(at_start) == Some(true) => {
+                    ways.push((leaf.condition, Called::Callback(at as usize)));
                 }
                 _ => {
                     let null = leaf.object == 0

@@ -32,6 +32,8 @@ pub(crate) struct World {
     pub(crate) input_most: u32,
     /// `scanf` has found the end of the input.
     pub(crate) input_over: Term,
+    /// How often each function was called that arguments lead to; 32 bits each.
+    pub(crate) called: Rc<Vec<Term>>,
 }
 
 /// Why a path is followed no further; what is to be told of it has been recorded.
@@ -144,6 +146,12 @@ pub(crate) struct Encoder<'p> {
     pub(crate) solver: Option<Lazy>,
     /// The input whose path alone is followed.
     pub(crate) along: Option<Along>,
+    /// Functions that arguments lead to, and what they give.
+    pub(crate) callbacks: Vec<crate::callback::Known>,
+    /// Objects that the caller can see.
+    pub(crate) visible: Vec<crate::start::Visible>,
+    /// What can be seen and is not part of the outcome.
+    pub(crate) unseen: Vec<String>,
 }
 
 /// An argument of the program.
@@ -225,6 +233,9 @@ impl<'p> Encoder<'p> {
                 told: 0,
             }),
             along: None,
+            callbacks: Vec::new(),
+            visible: Vec::new(),
+            unseen: Vec::new(),
         }
     }
 
@@ -241,6 +252,7 @@ impl<'p> Encoder<'p> {
             endless: self.endless,
             unknown: self.unknown,
             notes: self.notes,
+            unseen: self.unseen,
             outcome,
             steps: self.steps,
             locations: self.locations,
@@ -540,6 +552,13 @@ impl<'p> Encoder<'p> {
             input_at: self.terms.ite(first, a.input_at, b.input_at),
             input_most: a.input_most.max(b.input_most),
             input_over: self.terms.ite(first, a.input_over, b.input_over),
+            called: match Rc::ptr_eq(&a.called, &b.called) {
+                true => a.called.clone(),
+                false => {
+                    let both = a.called.iter().zip(b.called.iter());
+                    Rc::new(both.map(|(&a, &b)| self.terms.ite(first, a, b)).collect())
+                }
+            },
         };
         for reason in lost {
             self.unknown(&world, reason, place);

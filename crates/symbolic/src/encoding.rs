@@ -5,7 +5,7 @@ use std::sync::Arc;
 use patchwright_ir::{Origin, Type, Undefined};
 use patchwright_solve::Term;
 
-use crate::leads::Leads;
+use crate::{inputs::Way, leads::Leads};
 
 /// A place in the source.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -33,6 +33,32 @@ pub enum InputKind {
     Argument(Type),
     /// The pointer argument with this name is null where the term (a truth value) holds.
     Null,
+    /// The pointer argument with this name leads to something else than its own object, where the term (a truth value) holds.
+    Same {
+        /// The pointer.
+        pointer: String,
+        /// What it leads to.
+        way: Way,
+    },
+    /// How many elements behind the first of what it leads to then; more than there are stand for the last.
+    Distance {
+        /// The pointer.
+        pointer: String,
+        /// What it leads to.
+        way: Way,
+    },
+    /// What a function gives that an argument leads to: the one of this name, the call of this number, counted from 1, and
+    /// the type of its value.
+    Called {
+        /// The pointer to the function.
+        function: String,
+        /// Which call of it.
+        number: u32,
+        /// The type; a function that gives nothing has one such input, which says nothing.
+        ty: Type,
+        /// The types of what it gets.
+        parameters: Vec<Type>,
+    },
     /// The value of a call of this function (`__VERIFIER_nondet_int`, or one without a body).
     Returned {
         /// The function.
@@ -257,6 +283,8 @@ pub struct Encoding {
     pub unknown: Vec<Unknown>,
     /// What is taken for granted: functions without a body return anything, and the like.
     pub notes: Vec<String>,
+    /// What can be seen and is not part of the outcome.
+    pub unseen: Vec<String>,
     /// What is left at the end.
     pub outcome: Outcome,
     /// What happens on the way, in order.

@@ -94,6 +94,9 @@ impl Encoder<'_> {
     }
 
     fn function_at(&self, number: u32) -> Option<Pointee> {
+        if let Some(crate::memory::Kind::Callback(at)) = self.numbers.get(number as usize) {
+            return Some(Pointee::Function(self.callbacks[*at as usize].name.clone()));
+        }
         let index = self.routines.iter().position(|&own| own == number)?;
         let mut all = self.program.routine_ids();
         let name = &self.program.routine(all.nth(index)?).name;

@@ -26,12 +26,14 @@ mod affine;
 mod along;
 mod asking;
 mod call;
+mod callback;
 mod choices;
 mod content;
 mod difference;
 mod encoder;
 mod encoding;
 mod facts;
+pub mod inputs;
 mod instruction;
 mod leads;
 mod library;
@@ -46,6 +48,7 @@ mod pointer;
 mod run;
 pub mod segments;
 mod start;
+pub mod uses;
 
 pub use difference::{Difference, Differences, difference, printed_differently};
 pub use encoding::{

@@ -18,6 +18,8 @@ pub(crate) enum Kind {
     Heap,
     /// The function with this number in the program; it has no bytes.
     Function(u32),
+    /// A function that an argument leads to, by its number; it has no bytes.
+    Callback(u32),
 }
 
 /// An object.

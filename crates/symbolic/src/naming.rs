@@ -10,6 +10,11 @@ fn wrapped(name: &str) -> String {
     }
 }
 
+/// A pointer, cast to another type.
+pub fn cast(name: &str, to: &str) -> String {
+    format!("(({to}){})", wrapped(name))
+}
+
 /// The objects that a pointer leads to, taken together: `*p`, or `p` where there are several.
 pub fn pointed(name: &str, count: u64) -> String {
     match count {
@@ -41,6 +46,15 @@ pub fn member(name: &str, member: &str) -> String {
 /// An element of an array, or one of the objects that a pointer leads to.
 pub fn element(name: &str, index: u64) -> String {
     format!("{}[{index}]", wrapped(name))
+}
+
+/// A number for a pointer of the inputs, or what it leads to, by its name: it means the same in every version of a program.
+pub fn number_of_pointer(name: &str) -> u16 {
+    // Fowler, Noll and Vo's sum, of 32 bits.
+    let mixed = name.bytes().fold(0x811c_9dc5_u32, |sum, byte| {
+        (sum ^ u32::from(byte)).wrapping_mul(0x0100_0193)
+    });
+    ((mixed >> 16 ^ mixed) as u16).clamp(1, 0xfffe)
 }
 
 #[cfg(test)]

@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use patchwright_ir::{Type, Undefined};
 
+use crate::{inputs::Way, naming};
+
 /// What is looked for beside failed assertions. Each stands for some kinds of undefined behaviour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Check {
@@ -104,10 +106,19 @@ pub enum Shape {
     },
     /// A pointer to the first of `count` fresh objects that follow each other.
     Pointer {
-        /// What it points to; `None` for `void` and functions: the pointer is null.
+        /// What it points to; `None` where nobody knows what that is: the pointer is null.
         to: Option<Box<Shape>>,
         /// How many.
         count: u64,
+        /// It may be null instead.
+        nullable: bool,
+        /// They are bytes of a text, the last of which is 0.
+        text: bool,
+        /// The type to which C has to cast it before what it points to has a name: `unsigned char *` for `void *`.
+        cast: Option<String>,
+    },
+    /// A pointer to a function: any that has its type.
+    Function {
         /// It may be null instead.
         nullable: bool,
     },
@@ -120,7 +131,17 @@ impl Shape {
             Shape::Scalar(ty) => ty.size(),
             Shape::Record { size, .. } => *size,
             Shape::Array { element, count } => element.size() * count,
-            Shape::Pointer { .. } => 8,
+            Shape::Pointer { .. } | Shape::Function { .. } => 8,
+        }
+    }
+
+    /// How C calls a pointer of this shape where it speaks of what it points to.
+    pub fn typed(&self, name: &str) -> String {
+        match self {
+            Shape::Pointer {
+                cast: Some(cast), ..
+            } => naming::cast(name, cast),
+            _ => name.to_owned(),
         }
     }
 
@@ -128,7 +149,7 @@ impl Shape {
     pub fn cut(&self) -> Option<u32> {
         match self {
             Shape::Scalar(Type::Ptr) => Some(0),
-            Shape::Scalar(_) | Shape::Pointer { to: None, .. } => None,
+            Shape::Scalar(_) | Shape::Pointer { to: None, .. } | Shape::Function { .. } => None,
             Shape::Record { members, .. } => {
                 members.iter().filter_map(|(_, _, shape)| shape.cut()).max()
             }
@@ -145,6 +166,16 @@ pub struct ParameterShape {
     pub name: String,
     /// What it is.
     pub shape: Shape,
+    /// What else the pointers in it and behind it may lead to, by their names.
+    pub ways: Vec<(String, Vec<Way>)>,
+}
+
+impl ParameterShape {
+    /// What else the pointer of this name may lead to.
+    pub fn ways(&self, pointer: &str) -> &[Way] {
+        let found = self.ways.iter().find(|(name, _)| name == pointer);
+        found.map_or(&[], |(_, ways)| ways)
+    }
 }
 
 /// Where the program begins.

@@ -283,10 +283,15 @@ impl<'m> Segments<'m> {
             function.parameters.push(Parameter { ty });
             locals.push(Local::clone(function.local(local)));
             shapes.push(match ty {
-                Type::Ptr => self.shapes[local.index()].clone(),
+                // What the rounds before have written may be anything.
+                Type::Ptr => ParameterShape {
+                    shape: without_end(&self.shapes[local.index()].shape),
+                    ..self.shapes[local.index()].clone()
+                },
                 ty => ParameterShape {
                     name: self.name(local),
                     shape: Shape::Scalar(ty),
+                    ways: Vec::new(),
                 },
             });
         }
@@ -429,6 +434,15 @@ fn is_variable(global: &Global) -> bool {
     !global.constant && global.data.is_some()
 }
 
+/// A pointer to bytes of which no one is known.
+fn without_end(shape: &Shape) -> Shape {
+    let mut shape = shape.clone();
+    if let Shape::Pointer { text, .. } = &mut shape {
+        *text = false;
+    }
+    shape
+}
+
 /// Numbers alone, none in the place of another.
 fn is_numbers(shape: &Shape) -> bool {
     match shape {
@@ -442,7 +456,7 @@ fn is_numbers(shape: &Shape) -> bool {
                 is_behind && is_numbers(shape)
             })
         }
-        Shape::Pointer { .. } => false,
+        Shape::Pointer { .. } | Shape::Function { .. } => false,
     }
 }
 

@@ -2,13 +2,15 @@
 
 use std::rc::Rc;
 
-use patchwright_ir::{Data, ObjectId, RoutineId, Target, Type};
+use patchwright_ir::{Data, ObjectId, RoutineId, Type};
 use patchwright_solve::{Sort, Term};
+use rustc_hash::FxHashMap;
 
 use crate::{
     content::{Content, Read},
     encoder::{Argument, Encoder, Go, World},
     encoding::{EncodeError, Encoding, FailureKind, InputKind, Outcome, Place},
+    inputs::{self, Target, Way},
     meaning,
     memory::{Kind, Memory, Object},
     naming,
@@ -27,6 +29,15 @@ pub(crate) struct Visible {
     size: u64,
     /// Bytes of one of its elements, where an argument points to it.
     pub(crate) element: Option<u64>,
+}
+
+/// Arguments that are being made.
+struct Making<'a> {
+    parameter: &'a ParameterShape,
+    place: &'a Place,
+    visible: &'a mut Vec<Visible>,
+    /// The objects of pointers and of nothing else, by the pointers' names: their address, and when C can name them so.
+    own: &'a mut FxHashMap<String, (Term, Term)>,
 }
 
 /// Bytes that are encoded of an object whose size no declaration tells.
@@ -52,6 +63,7 @@ impl Encoder<'_> {
             input_at: self.terms.constant(32, 0),
             input_most: 0,
             input_over: self.terms.truth(false),
+            called: Rc::default(),
         };
         let place = self.start_place(routine);
         let mut visible = self.place_objects(&mut world, &place);
@@ -89,7 +101,9 @@ impl Encoder<'_> {
             }
             _ => None,
         };
+        self.visible = visible;
         let returned = self.call_body(routine, &arguments, world, result_address, &place);
+        let visible = std::mem::take(&mut self.visible);
         let outcome = self.outcome(entry, result_type, returned, &visible, &place);
         if self.stopped {
             return Err(EncodeError::Interrupted);
@@ -228,8 +242,12 @@ impl Encoder<'_> {
     fn relocate(&mut self, world: &mut World, number: u32, data: &Data, module: usize) {
         for relocation in &data.relocations {
             let target = match relocation.target {
-                Target::Global(id) => self.globals[self.program.object_of(module, id).index()],
-                Target::Function(id) => self.routines[self.program.routine_of(module, id).index()],
+                patchwright_ir::Target::Global(id) => {
+                    self.globals[self.program.object_of(module, id).index()]
+                }
+                patchwright_ir::Target::Function(id) => {
+                    self.routines[self.program.routine_of(module, id).index()]
+                }
             };
             let value = self.pointers.address(self.terms, target, relocation.addend);
             let written = self.terms.truth(true);
@@ -385,31 +403,37 @@ impl Encoder<'_> {
         place: &Place,
         visible: &mut Vec<Visible>,
     ) -> Vec<(Type, Option<Term>)> {
-        parameters
-            .iter()
-            .map(|parameter| match &parameter.shape {
+        let mut all: Vec<(Type, Option<Term>)> = vec![(Type::Void, None); parameters.len()];
+        let mut own = FxHashMap::default();
+        for at in inputs::order(parameters) {
+            let parameter = &parameters[at];
+            let there = self.terms.truth(true);
+            let mut making = Making {
+                parameter,
+                place,
+                visible,
+                own: &mut own,
+            };
+            all[at] = match &parameter.shape {
                 Shape::Scalar(ty) => {
                     let value = self.scalar(*ty, &parameter.name, world, place);
                     (*ty, value)
                 }
-                Shape::Pointer { .. } => {
-                    let value = self.pointer_argument(
-                        &parameter.shape,
-                        &parameter.name,
-                        world,
-                        place,
-                        visible,
-                    );
+                shape @ (Shape::Pointer { .. } | Shape::Function { .. }) => {
+                    let name = &parameter.name;
+                    let value = self.pointer_argument(shape, name, there, world, &mut making);
                     (Type::Ptr, Some(value))
                 }
                 shape => {
                     let size = shape.size();
                     let object = self.new_object(world, Kind::Global, size, &parameter.name, true);
-                    self.fill(shape, object, 0, &parameter.name, world, place, visible);
+                    let to = (object, 0, parameter.name.as_str());
+                    self.fill(shape, to, there, world, &mut making);
                     (Type::Aggregate { size }, Some(object))
                 }
-            })
-            .collect()
+            };
+        }
+        all
     }
 
     fn scalar(&mut self, ty: Type, name: &str, world: &World, place: &Place) -> Option<Term> {
@@ -422,92 +446,171 @@ impl Encoder<'_> {
         Some(self.narrowed(ty, value))
     }
 
+    /// A pointer: null, what else it may lead to, or what is its own. `there` is the condition under which C can name it.
     fn pointer_argument(
         &mut self,
         shape: &Shape,
         name: &str,
+        there: Term,
         world: &mut World,
-        place: &Place,
-        visible: &mut Vec<Visible>,
+        making: &mut Making<'_>,
     ) -> Term {
-        let Shape::Pointer {
-            to: Some(to),
-            count,
-            nullable,
-        } = shape
-        else {
-            return self.word(0);
+        let nullable = match shape {
+            Shape::Pointer {
+                to: Some(_),
+                nullable,
+                ..
+            } => *nullable,
+            Shape::Function { nullable } => *nullable,
+            _ => return self.word(0),
         };
+        let mut is_own = there;
+        let mut choices: Vec<(Term, Term)> = Vec::new();
+        if nullable {
+            let label = format!("{name} == NULL");
+            let place = making.place.clone();
+            let null = self.input(&label, InputKind::Null, Sort::Bool, world, place);
+            let zero = self.word(0);
+            choices.push((null, zero));
+        }
+        for way in making.parameter.ways(name) {
+            choices.extend(self.other_way(name, way, world, making));
+        }
+        for &(condition, _) in &choices {
+            let not = self.terms.not(condition);
+            is_own = self.terms.and(is_own, not);
+        }
+        let mut value = match shape {
+            Shape::Pointer {
+                to: Some(to),
+                count,
+                text,
+                ..
+            } => self.own_objects((shape, to), *count, *text, name, is_own, world, making),
+            _ => self.new_callback(world, name),
+        };
+        for (condition, other) in choices.into_iter().rev() {
+            value = self.pointers.ite(self.terms, condition, other, value);
+        }
+        value
+    }
+
+    /// The condition under which a pointer leads to something that is not its own, and where to.
+    fn other_way(
+        &mut self,
+        name: &str,
+        way: &Way,
+        world: &mut World,
+        making: &mut Making<'_>,
+    ) -> Option<(Term, Term)> {
+        let (address, exists) = match &way.to {
+            Target::Pointer { name, .. } => *making.own.get(name)?,
+            Target::Global(global) => {
+                let program = self.program;
+                let is_it = |&id: &ObjectId| {
+                    program.global(id).name == *global && program.objects[id.index()].defined
+                };
+                let id = (0..program.objects.len() as u32)
+                    .map(ObjectId)
+                    .find(is_it)?;
+                let number = self.globals[id.index()];
+                let address = self.pointers.address(self.terms, number, 0);
+                (address, self.terms.truth(true))
+            }
+        };
+        let pointer = name.to_owned();
+        let kind = InputKind::Same {
+            pointer: pointer.clone(),
+            way: way.clone(),
+        };
+        let place = making.place.clone();
+        let same = self.input(&way.label, kind, Sort::Bool, world, place.clone());
+        let condition = self.terms.and(same, exists);
+        let Some(distance) = &way.distance else {
+            return Some((condition, address));
+        };
+        let kind = InputKind::Distance {
+            pointer,
+            way: way.clone(),
+        };
+        let behind = self.input(distance, kind, Sort::Bits(8), world, place);
+        let most = self.terms.constant(8, u128::from(way.most.min(255)));
+        let fits = self.terms.ule(behind, most);
+        let behind = self.terms.ite(fits, behind, most);
+        let behind = self.terms.zero_extend(behind, 64);
+        let element = self.word(way.element);
+        let bytes = self.terms.mul(behind, element);
+        let address = self.advanced(address, bytes);
+        Some((condition, address))
+    }
+
+    /// The objects that a pointer leads to and nothing else, where `exists` holds.
+    #[allow(clippy::too_many_arguments, reason = "they say what is made")]
+    fn own_objects(
+        &mut self,
+        (shape, to): (&Shape, &Shape),
+        count: u64,
+        text: bool,
+        name: &str,
+        exists: Term,
+        world: &mut World,
+        making: &mut Making<'_>,
+    ) -> Term {
+        let typed = shape.typed(name);
         let size = to.size() * count;
-        let pointed = naming::pointed(name, *count);
+        let pointed = naming::pointed(&typed, count);
         let object = self.new_object(world, Kind::Global, size, &pointed, true);
-        for index in 0..*count {
-            let element = naming::behind(name, *count, index, to);
-            self.fill(
-                to,
-                object,
-                index * to.size(),
-                &element,
-                world,
-                place,
-                visible,
-            );
+        making.own.insert(name.to_owned(), (object, exists));
+        for index in 0..count {
+            if text && index + 1 == count {
+                continue;
+            }
+            let element = naming::behind(&typed, count, index, to);
+            let at = (object, index * to.size(), element.as_str());
+            self.fill(to, at, exists, world, making);
         }
         if let Some(number) = self.number_of(object) {
-            visible.push(Visible {
+            making.visible.push(Visible {
                 name: pointed,
                 number,
                 size,
                 element: Some(to.size().max(1)),
             });
         }
-        if !nullable {
-            return object;
-        }
-        let label = format!("{name} == NULL");
-        let null = self.input(&label, InputKind::Null, Sort::Bool, world, place.clone());
-        let zero = self.word(0);
-        self.pointers.ite(self.terms, null, zero, object)
+        object
     }
 
-    #[allow(clippy::too_many_arguments)]
+    /// Gives an object of a shape its value, in another object, at an offset there; C calls it by this name.
     fn fill(
         &mut self,
         shape: &Shape,
-        object: Term,
-        at: u64,
-        name: &str,
+        (object, at, name): (Term, u64, &str),
+        there: Term,
         world: &mut World,
-        place: &Place,
-        visible: &mut Vec<Visible>,
+        making: &mut Making<'_>,
     ) {
         match shape {
             Shape::Scalar(ty) => {
-                if let Some(value) = self.scalar(*ty, name, world, place) {
+                if let Some(value) = self.scalar(*ty, name, world, making.place) {
                     self.initial(world, object, at, ty.size() as u32, value);
                 }
             }
             Shape::Record { members, .. } => {
-                let mut covered = 0;
-                for (offset, member, shape) in members {
-                    // Of members that overlap the first counts.
-                    if *offset < covered && shape.size() > 0 {
-                        continue;
-                    }
-                    covered = offset + shape.size();
+                for (offset, member, shape) in inputs::given_members(members) {
                     let name = naming::member(name, member);
-                    self.fill(shape, object, at + offset, &name, world, place, visible);
+                    let part = (object, at + offset, name.as_str());
+                    self.fill(shape, part, there, world, making);
                 }
             }
             Shape::Array { element, count } => {
                 for index in 0..*count {
                     let name = naming::element(name, index);
-                    let at = at + index * element.size();
-                    self.fill(element, object, at, &name, world, place, visible);
+                    let part = (object, at + index * element.size(), name.as_str());
+                    self.fill(element, part, there, world, making);
                 }
             }
-            Shape::Pointer { .. } => {
-                let value = self.pointer_argument(shape, name, world, place, visible);
+            Shape::Pointer { .. } | Shape::Function { .. } => {
+                let value = self.pointer_argument(shape, name, there, world, making);
                 self.initial(world, object, at, 8, value);
             }
         }

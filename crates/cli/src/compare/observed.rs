@@ -111,7 +111,7 @@ fn object(shape: &Shape, bytes: &[u8]) -> String {
     };
     match shape {
         Shape::Scalar(ty) => values(bytes, *ty),
-        Shape::Pointer { .. } => values(bytes, Type::Ptr),
+        Shape::Pointer { .. } | Shape::Function { .. } => values(bytes, Type::Ptr),
         Shape::Record { members, .. } => {
             let all = members.iter().map(|(at, name, shape)| {
                 let value = object(shape, part(*at, shape.size()));
@@ -181,6 +181,8 @@ mod tests {
             to: Some(Box::new(node)),
             count: 1,
             nullable: false,
+            text: false,
+            cast: None,
         };
         let mut bytes = [0; 16];
         bytes[0] = 7;

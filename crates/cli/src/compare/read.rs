@@ -1,6 +1,6 @@
 //! The versions that are compared, as sources and linked programs.
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::path::PathBuf;
 
 use patchwright_compare::{
     Holder, changed_lines, holders, is_same_code, renamed_parameters, same_parameters,
@@ -8,7 +8,11 @@ use patchwright_compare::{
 use patchwright_exec::{CancelToken, CompileCommand, Scratch, files};
 use patchwright_ir::Module;
 use patchwright_lower::lower;
-use patchwright_prove::{Source, Trusted, arguments_read, find, parameters};
+use patchwright_prove::{
+    Source, Told, Trusted, arguments_read, find,
+    inputs::{Wishes, check, connect, parameters},
+    told,
+};
 use patchwright_report::comparison::PageSource;
 use patchwright_symbolic::{Entry, ParameterShape, Shape, library};
 
@@ -16,7 +20,7 @@ use super::{
     CompareArgs,
     named::{Made, Named, What},
 };
-use crate::encoded::{Problem, Reader, lengths};
+use crate::encoded::{Problem, Reader};
 
 /// One of the versions.
 pub struct Version {
@@ -62,6 +66,8 @@ pub struct Versions {
     pub any_arguments: bool,
     /// Parameters that have another name in NEW: that, and the name in OLD, by which they are called here.
     pub renamed: Vec<(String, String)>,
+    /// What is told of the inputs.
+    pub told: Told,
     pub reader: Reader,
 }
 
@@ -98,11 +104,11 @@ pub fn versions(
     let cflags = args.description.cflags.as_deref();
     let mut reader = Reader::start(cflags, scratch, folder, cancel)?;
     let library = library();
-    let lengths = lengths(&args.length)?;
+    let wishes = args.inputs.wishes(true)?;
     let [old, new] = places(args, pair, made)?;
-    let mut version = |place: Place| version(args, &mut reader, place, &lengths);
+    let mut version = |place: Place| version(args, &mut reader, place, &wishes);
     let mut both = [version(old)?, version(new)?];
-    let renamed = give_names_of_old(args, &mut both, &lengths)?;
+    let renamed = give_names_of_old(args, &mut both, &wishes)?;
     // Both get the same arguments.
     let [old, new] = both
         .each_ref()
@@ -125,6 +131,7 @@ pub fn versions(
             both[0].shown
         )));
     }
+    let told = describe(args, &mut both, &wishes)?;
     let texts = [0, 1].map(|side| both[side].source().unit.source.clone());
     both[0].changed = changed_lines(&texts[0], &texts[1]);
     both[1].changed = changed_lines(&texts[1], &texts[0]);
@@ -141,6 +148,7 @@ pub fn versions(
         arguments,
         any_arguments: read.any && args.function.is_none(),
         renamed,
+        told,
         reader,
     })
 }
@@ -150,36 +158,21 @@ pub fn versions(
 fn give_names_of_old(
     args: &CompareArgs,
     both: &mut [Version; 2],
-    lengths: &BTreeMap<String, u64>,
+    wishes: &Wishes,
 ) -> Result<Vec<(String, String)>, Problem> {
     let Some(function) = &args.function else {
         return Ok(Vec::new());
     };
     let [old, new] = both;
     let mut renamed = renamed_parameters(&old.shapes, &new.shapes);
-    // Where both point to as many objects.
-    let mut own: BTreeMap<String, u64> = lengths.clone();
-    own.retain(|name, _| new.shapes.iter().any(|one| one.name == *name));
-    for (of_new, of_old) in &renamed {
-        if let Some(&count) = lengths.get(of_old) {
-            own.insert(of_new.clone(), count);
-        }
-    }
-    let own = usual_lengths(&new.sources, function, &new.shapes, own);
+    // Where both lead to as much.
+    let own = wishes.renamed(&renamed);
     let shapes = parameters(&new.sources, function, &own)
         .map_err(|error| Problem::Input(format!("{}: {error}", new.shown)))?;
     let is_same = |of_new: &str, of_old: &str| {
         let shape = |all: &[ParameterShape], name: &str| {
             let one = all.iter().find(|one| one.name == name);
-            one.map(|one| match &one.shape {
-                // How many there are is said for both at once.
-                Shape::Pointer { to, nullable, .. } => Shape::Pointer {
-                    to: to.clone(),
-                    nullable: *nullable,
-                    count: 1,
-                },
-                other => other.clone(),
-            })
+            one.map(|one| plain(&one.shape))
         };
         shape(&shapes, of_new) == shape(&old.shapes, of_old)
     };
@@ -190,8 +183,50 @@ fn give_names_of_old(
             shape.name.clone_from(of_old);
         }
     }
-    give_same_counts(both, lengths);
+    give_same_choices(both);
     Ok(renamed)
+}
+
+/// What a parameter is, without what is said for both versions at once.
+fn plain(shape: &Shape) -> Shape {
+    match shape {
+        Shape::Pointer { to, cast, .. } => Shape::Pointer {
+            to: to.clone(),
+            nullable: false,
+            text: false,
+            count: 1,
+            cast: cast.clone(),
+        },
+        Shape::Function { .. } => Shape::Function { nullable: false },
+        other => other.clone(),
+    }
+}
+
+/// Says what the pointers may lead to, and what of all that is told.
+fn describe(args: &CompareArgs, both: &mut [Version; 2], wishes: &Wishes) -> Result<Told, Problem> {
+    let Some(function) = &args.function else {
+        return Ok(Told::default());
+    };
+    let [old, new] = both;
+    check(&[&old.shapes, &new.shapes], function, wishes).map_err(Problem::of)?;
+    connect(
+        &mut [&mut old.shapes, &mut new.shapes],
+        &old.sources,
+        function,
+        wishes,
+    );
+    let mut all = old.shapes.clone();
+    for one in &new.shapes {
+        if !all.iter().any(|other| other.name == one.name) {
+            all.push(one.clone());
+        }
+    }
+    for version in [old, new] {
+        if let Entry::Function { parameters, .. } = &mut version.entry {
+            parameters.clone_from(&version.shapes);
+        }
+    }
+    Ok(told(&all, wishes))
 }
 
 fn places(
@@ -302,96 +337,59 @@ pub fn defines(text: &[u8], name: &str) -> bool {
     })
 }
 
-/// How many objects pointers lead to: of those of which nobody said it so many as an array has that the parameter is declared to be,
-/// and so many bytes as a short text has.
-fn usual_lengths(
-    sources: &[Source],
-    function: &str,
-    shapes: &[ParameterShape],
-    mut lengths: BTreeMap<String, u64>,
-) -> BTreeMap<String, u64> {
-    /// Bytes of a text.
-    const BYTES: u64 = 8;
-    let found = find(sources, function);
-    let texts = found.map(|(at, function)| {
-        let unit = &sources[at].unit;
-        let own = function.parameters.iter().map(|&id| unit.variable(id));
-        let (from, to) = (
-            function.span.start as usize,
-            function.body_span.start as usize,
-        );
-        let head = String::from_utf8_lossy(unit.source.get(from..to).unwrap_or_default());
-        own.map(|one| (one.name.clone(), declared_count(&head, &one.name)))
-            .collect::<BTreeMap<String, Option<u64>>>()
-    });
-    let declared = texts.unwrap_or_default();
-    for one in shapes {
-        let is_pointer = matches!(one.shape, Shape::Pointer { to: Some(_), .. });
-        let usual = leads_to_bytes(&one.shape).then_some(BYTES);
-        let count = declared.get(&one.name).copied().flatten().or(usual);
-        if let (true, Some(count)) = (is_pointer, count) {
-            lengths.entry(one.name.clone()).or_insert(count);
-        }
-    }
-    lengths
-}
-
-/// So many objects has the array that a parameter is declared to be: `int name[4]`.
-fn declared_count(head: &str, name: &str) -> Option<u64> {
-    let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    head.match_indices(name).find_map(|(at, _)| {
-        if head[..at].ends_with(is_part) {
-            return None;
-        }
-        let rest = head[at + name.len()..].trim_start().strip_prefix('[')?;
-        let inner = rest.split_once(']')?.0;
-        let words = inner.split_whitespace();
-        let count = words.last()?.parse().ok()?;
-        (count > 0).then_some(count)
-    })
-}
-
-/// Where one version says of an array how many objects it has, and the other one does not, or says another number, both get as many
-/// as the longer one has.
-fn give_same_counts([old, new]: &mut [Version; 2], named: &BTreeMap<String, u64>) {
+/// Where the versions take a parameter otherwise, both get what fits both: as many objects as the longer array has, null if one
+/// asks for it, and bytes if they take a pointer to `void` for different things.
+fn give_same_choices([old, new]: &mut [Version; 2]) {
     for one in &mut old.shapes {
         let other = new.shapes.iter_mut().find(|other| other.name == one.name);
-        if let (
-            Shape::Pointer {
-                count: a,
-                to: Some(to),
-                ..
-            },
-            Some(Shape::Pointer {
-                count: b,
-                to: Some(other),
-                ..
-            }),
-        ) = (&mut one.shape, other.map(|other| &mut other.shape))
-            && to == other
-            && !named.contains_key(&one.name)
-        {
-            let most = (*a).max(*b);
-            (*a, *b) = (most, most);
+        let Some(other) = other else {
+            continue;
+        };
+        match (&mut one.shape, &mut other.shape) {
+            (Shape::Function { nullable: a }, Shape::Function { nullable: b }) => {
+                (*a, *b) = (*a || *b, *a || *b);
+            }
+            (
+                Shape::Pointer {
+                    to: Some(of_a),
+                    count: a,
+                    nullable: a_null,
+                    text: a_text,
+                    cast: a_cast,
+                },
+                Shape::Pointer {
+                    to: Some(of_b),
+                    count: b,
+                    nullable: b_null,
+                    text: b_text,
+                    cast: b_cast,
+                },
+            ) => {
+                if of_a != of_b && a_cast.is_some() && b_cast.is_some() {
+                    let size = (of_a.size() * *a).max(of_b.size() * *b);
+                    for (to, cast) in [(of_a, a_cast), (of_b, b_cast)] {
+                        **to = Shape::Scalar(patchwright_ir::Type::U8);
+                        *cast = Some("unsigned char *".to_owned());
+                    }
+                    (*a, *b) = (size, size);
+                }
+                let most = (*a).max(*b);
+                (*a, *b) = (most, most);
+                let null = *a_null || *b_null;
+                (*a_null, *b_null) = (null, null);
+                let text = *a_text && *b_text;
+                (*a_text, *b_text) = (text, text);
+            }
+            _ => {}
         }
     }
-    for version in [old, new] {
-        if let Entry::Function { parameters, .. } = &mut version.entry {
-            parameters.clone_from(&version.shapes);
-        }
-    }
-}
-
-/// A pointer that may be one to a text.
-fn leads_to_bytes(shape: &Shape) -> bool {
-    matches!(shape, Shape::Pointer { to: Some(to), .. } if matches!(to.as_ref(), Shape::Scalar(ty) if ty.size() == 1))
 }
 
 fn version(
     args: &CompareArgs,
     reader: &mut Reader,
     place: Place,
-    lengths: &BTreeMap<String, u64>,
+    wishes: &Wishes,
 ) -> Result<Version, Problem> {
     let Place {
         file,
@@ -418,11 +416,10 @@ fn version(
     let (entry, shapes) =
         match &args.function {
             None => {
-                if !lengths.is_empty() {
-                    return Err(Problem::Input(
-                        "--length speaks of a function's parameters: name it with --function"
-                            .to_owned(),
-                    ));
+                if let Some(flag) = args.inputs.given() {
+                    return Err(Problem::Input(format!(
+                        "{flag} speaks of a function's parameters: name it with --function"
+                    )));
                 }
                 find(&sources, "main").map_err(|_| {
                 let names: Vec<&str> =
@@ -440,22 +437,7 @@ fn version(
             }
             Some(function) => {
                 let problem = |error| Problem::Input(format!("{shown}: {error}"));
-                let (_, found) = find(&sources, function).map_err(problem)?;
-                let unit = &sources[0].unit;
-                let own = found
-                    .parameters
-                    .iter()
-                    .map(|&id| unit.variable(id).name.as_str());
-                let own: Vec<&str> = own.collect();
-                // A parameter may be missing in one of the versions.
-                let lengths: BTreeMap<String, u64> = lengths
-                    .iter()
-                    .filter(|(name, _)| own.contains(&name.as_str()))
-                    .map(|(name, &count)| (name.clone(), count))
-                    .collect();
-                let shapes = parameters(&sources, function, &lengths).map_err(problem)?;
-                let lengths = usual_lengths(&sources, function, &shapes, lengths);
-                let shapes = parameters(&sources, function, &lengths).map_err(problem)?;
+                let shapes = parameters(&sources, function, wishes).map_err(problem)?;
                 let entry = Entry::Function {
                     name: function.clone(),
                     parameters: shapes.clone(),

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use patchwright_compare::{Holder, Kind, Partition, Seen, Side};
 use patchwright_interpret::{Ending, Undefined};
 use patchwright_ir::{Module, Type};
-use patchwright_prove::{For, Given, execute, find, harness, returned_record};
+use patchwright_prove::{For, Given, Parts, execute, find, harness, inputs::returned_record};
 use patchwright_report::comparison::Observed;
 use patchwright_symbolic::{Check, InputKind, Shape};
 
@@ -85,14 +85,15 @@ impl Harnesses {
                     all.there[at].push(false);
                     continue;
                 };
-                let Some((before, main)) = own.split_once(MAIN) else {
+                let Some(parts) = Parts::of(&own) else {
                     all.there[at].push(false);
                     continue;
                 };
                 if text.is_empty() {
-                    text.push_str(before);
+                    text.push_str(parts.before);
                 }
-                text.push_str(&format!("static int main_{number}(void){main}\n"));
+                text.push_str(&parts.called(&format!("main_{number}")));
+                text.push('\n');
                 calls.push_str(&format!(
                     "    if (number == {number})\n        return main_{number}();\n"
                 ));
@@ -130,9 +131,6 @@ impl Harnesses {
         Some((module, words.collect()))
     }
 }
-
-/// How a harness begins to do something.
-const MAIN: &str = "int main(void)";
 
 /// The harness of a sample, as it is executed here.
 fn written(

@@ -13,7 +13,7 @@ use patchwright_compare::{
 };
 use patchwright_exec::{CancelToken, JournalOptions};
 use patchwright_ir::{Module, Program};
-use patchwright_prove::{Given, arguments, mixes_arguments, standard_input};
+use patchwright_prove::{Given, arguments, leads_to, mixes_arguments, standard_input};
 use patchwright_report::comparison::{self, Comparison};
 use patchwright_solve::{Budget, Terms};
 use patchwright_symbolic::{Check, EncodeError, Encoding, InputKind, Options, Place, encode};
@@ -162,6 +162,8 @@ pub fn empty(args: &CompareArgs, old: &str, new: &str) -> Comparison {
         executions: None,
         interactions: None,
         golden: None,
+        inputs: Vec::new(),
+        assumed: Vec::new(),
         reasons: Vec::new(),
         notes: Vec::new(),
         seconds: Vec::new(),
@@ -184,6 +186,8 @@ impl Job<'_> {
             .seconds
             .push(("read".to_owned(), self.started.elapsed().as_secs_f64()));
         report.arguments = self.versions.arguments;
+        report.inputs.clone_from(&self.versions.told.inputs);
+        report.assumed.clone_from(&self.versions.told.assumed);
         if self.versions.same_code {
             return Ok(Compared::of(report, Answer::Same));
         }
@@ -747,12 +751,27 @@ fn share(share: Share) -> comparison::Covered {
     }
 }
 
+/// It says nothing that somebody could give.
+fn is_nothing(kind: &InputKind) -> bool {
+    match kind {
+        InputKind::Unwritten(_) => true,
+        InputKind::Called { ty, .. } => *ty == patchwright_ir::Type::Void,
+        _ => false,
+    }
+}
+
 /// The inputs of a sample that a person gives: arguments, standard input, values.
 pub fn sample(samples: &[Vec<Given>; 2]) -> Vec<(String, String)> {
     let mut all: Vec<&Given> = Vec::new();
     for given in samples.iter().flatten() {
-        let is_argument = matches!(given.kind, InputKind::Argument(_) | InputKind::Null);
-        if !given.consumed && !is_argument || matches!(given.kind, InputKind::Unwritten(_)) {
+        let is_argument = matches!(
+            given.kind,
+            InputKind::Argument(_)
+                | InputKind::Null
+                | InputKind::Same { .. }
+                | InputKind::Distance { .. }
+        );
+        if !given.consumed && !is_argument || is_nothing(&given.kind) {
             continue;
         }
         if !all.iter().any(|other| other.name == given.name) {
@@ -776,10 +795,14 @@ pub fn sample(samples: &[Vec<Given>; 2]) -> Vec<(String, String)> {
                 | InputKind::ArgumentNumber(..)
         )
     };
+    let everything: Vec<Given> = all.iter().map(|given| (*given).clone()).collect();
     let mut shown: Vec<(String, String)> = all
         .iter()
         .filter(is_value)
-        .map(|given| (given.name.clone(), given.text()))
+        .filter_map(|given| match leads_to(given, &everything) {
+            Some(place) => place,
+            None => Some((given.name.clone(), given.text())),
+        })
         .collect();
     // The version that reads more tells what there is to read.
     let longest = |of: &dyn Fn(&[Given]) -> Vec<u8>| {

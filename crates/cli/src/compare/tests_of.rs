@@ -3,7 +3,7 @@
 use std::{ffi::OsStr, os::unix::ffi::OsStrExt, path::Path};
 
 use patchwright_exec::files;
-use patchwright_prove::{For, arguments, harness, standard_input};
+use patchwright_prove::{For, Parts, arguments, harness, standard_input};
 
 use super::{CompareArgs, native::Seen, replay, symbolic::Compared};
 use crate::encoded::Problem;
@@ -94,19 +94,20 @@ pub fn c_test(compared: &mut Compared, args: &CompareArgs, file: &Path) -> Resul
             true,
         );
         let own = own.map_err(Problem::of)?;
-        let Some((before, main)) = own.split_once("int main(void)") else {
+        let Some(parts) = Parts::of(&own) else {
             continue;
         };
         if text.is_empty() {
             text = format!(
                 "/* Calls `{function}` with one input of each partition, and checks that it does what it did in {}. */\n\
-                 #include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include <unistd.h>\n{before}",
-                compared.report.old
+                 #include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include <unistd.h>\n{}",
+                compared.report.old, parts.before
             );
         }
         let condition = partition.condition.join(" && ").replace("*/", "* /");
         text.push_str(&format!(
-            "\n/* {condition} */\nstatic int test_{number}(void){main}"
+            "\n/* {condition} */\n{}",
+            parts.called(&format!("test_{number}"))
         ));
         let bytes: Vec<String> = expected.iter().map(u8::to_string).collect();
         calls.push_str(&format!(

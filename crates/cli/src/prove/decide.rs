@@ -248,6 +248,7 @@ impl Job<'_> {
     ) -> Report {
         let program = &self.program;
         let place = |place| show::place(program, place);
+        let told = program.told();
         let mut reasons = Vec::new();
         let mut beyond = Vec::new();
         let verdict = match verdict {
@@ -294,6 +295,8 @@ impl Job<'_> {
             beyond,
             reasons,
             counterexample: None,
+            inputs: told.inputs,
+            assumed: told.assumed,
             notes: encoding.notes.clone(),
             must_sets: None,
             repairs: None,

@@ -4,7 +4,7 @@ use std::{ffi::OsString, path::PathBuf};
 
 use clap::Args;
 
-use crate::args::duration;
+use crate::{args::duration, inputs::InputArgs};
 
 /// Flags of `patchwright prove`.
 #[derive(Args, Debug)]
@@ -17,9 +17,8 @@ pub struct ProveArgs {
     #[arg(long, value_name = "NAME", help_heading = "What is proved")]
     pub function: Option<String>,
 
-    /// A pointer argument points to so many objects [default: 1]
-    #[arg(long, value_name = "PARAMETER=COUNT", help_heading = "What is proved")]
-    pub length: Vec<String>,
+    #[command(flatten)]
+    pub inputs: InputArgs,
 
     /// Only for arguments that satisfy this C expression over the function's parameters and globals
     #[arg(long, value_name = "EXPRESSION", help_heading = "What is proved")]

@@ -1,7 +1,7 @@
 //! The program that is proved: its sources, its beginning, its reference; and executions of it.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeSet,
     path::{Path, PathBuf},
     time::Instant,
 };
@@ -12,14 +12,15 @@ use patchwright_interpret::Ending;
 use patchwright_ir::Module;
 use patchwright_lower::lower;
 use patchwright_prove::{
-    Counterexample, For, Given, Replay, Source, Trusted, WrongKind, agreement, arguments,
-    arguments_read, execute, find, harness, has_initial_values, initial_harness, parameters,
-    standard_input,
+    Counterexample, For, Given, Replay, Source, Told, Trusted, WrongKind, agreement, arguments,
+    arguments_read, execute, find, harness, has_initial_values, initial_harness,
+    inputs::{Wishes, check, connect, parameters},
+    standard_input, told,
 };
-use patchwright_symbolic::{Check, Entry, InputKind, ParameterShape, Place, library};
+use patchwright_symbolic::{Check, Entry, InputKind, ParameterShape, Place, Shape, library};
 
 use super::ProveArgs;
-use crate::encoded::{Problem, Reader, lengths};
+use crate::encoded::{Problem, Reader};
 
 /// A reference implementation.
 pub struct Reference {
@@ -41,6 +42,7 @@ pub struct Program {
     looks_at_arguments: bool,
     function: Option<String>,
     shapes: Vec<ParameterShape>,
+    wishes: Wishes,
     reader: std::sync::Mutex<Reader>,
 }
 
@@ -113,15 +115,11 @@ pub fn assembled(
     started: Instant,
 ) -> Result<Program, Problem> {
     let library = library();
-    let lengths = lengths(&args.length)?;
+    let wishes = args.inputs.wishes(false)?;
     let (entry, shapes) = match &args.function {
         None => {
-            if !lengths.is_empty() || !args.assume.is_empty() {
-                let flag = if args.assume.is_empty() {
-                    "--length"
-                } else {
-                    "--assume"
-                };
+            let assume = (!args.assume.is_empty()).then_some("--assume");
+            if let Some(flag) = assume.or(args.inputs.given()) {
                 return Err(Problem::Input(format!(
                     "{flag} speaks of a function's parameters: name it with --function (in `main`, write \
                      `__VERIFIER_assume(condition);`)"
@@ -143,7 +141,9 @@ pub fn assembled(
             (entry, Vec::new())
         }
         Some(name) => {
-            let shapes = parameters(&sources, name, &lengths).map_err(Problem::of)?;
+            let mut shapes = parameters(&sources, name, &wishes).map_err(Problem::of)?;
+            check(&[&shapes], name, &wishes).map_err(Problem::of)?;
+            connect(&mut [&mut shapes], &sources, name, &wishes);
             let entry = match args.assume.is_empty() {
                 true => name.clone(),
                 false => {
@@ -167,7 +167,7 @@ pub fn assembled(
                 None => read_one(&mut reader, file.as_ref())?,
             };
             let here = &reader.here;
-            Some(reference(args, here, source, like, &shapes, &lengths)?)
+            Some(reference(args, here, source, like, &shapes, &wishes)?)
         }
     };
     // Both get the same arguments.
@@ -191,6 +191,7 @@ pub fn assembled(
         seconds: started.elapsed().as_secs_f64(),
         function: args.function.clone(),
         shapes,
+        wishes,
         reader: std::sync::Mutex::new(reader),
     })
 }
@@ -298,7 +299,7 @@ fn reference(
     source: Source,
     like: &str,
     shapes: &[ParameterShape],
-    lengths: &BTreeMap<String, u64>,
+    wishes: &Wishes,
 ) -> Result<Reference, Problem> {
     let (file, named) = like_parts(like, here);
     let function = named.map(str::to_owned).or_else(|| args.function.clone());
@@ -311,14 +312,15 @@ fn reference(
                 .parameters
                 .iter()
                 .map(|&id| source.unit.variable(id).name.clone());
-            let renamed = shapes
-                .iter()
-                .zip(names)
-                .filter_map(|(shape, name)| lengths.get(&shape.name).map(|&length| (name, length)));
-            let lengths: BTreeMap<String, u64> = renamed.collect();
-            let theirs = parameters(sources, name, &lengths).map_err(Problem::of)?;
+            let ours = shapes.iter().map(|shape| shape.name.clone());
+            let renamed: Vec<(String, String)> = names.zip(ours).collect();
+            let theirs =
+                parameters(sources, name, &wishes.renamed(&renamed)).map_err(Problem::of)?;
             let same = theirs.len() == shapes.len()
-                && theirs.iter().zip(shapes).all(|(a, b)| a.shape == b.shape);
+                && theirs
+                    .iter()
+                    .zip(shapes)
+                    .all(|(a, b)| are_alike(&a.shape, &b.shape));
             if !same {
                 return Err(Problem::Input(format!(
                     "--like: `{name}` of {file} takes other parameters than `{own}`: they cannot be given the same \
@@ -342,6 +344,16 @@ fn reference(
     Ok(Reference { source, entry })
 }
 
+/// Whether one argument can be given to two parameters: how long what they lead to is, and whether they may be null, is said
+/// for both at once.
+fn are_alike(a: &Shape, b: &Shape) -> bool {
+    match (a, b) {
+        (Shape::Pointer { to: a, .. }, Shape::Pointer { to: b, .. }) => a == b,
+        (Shape::Function { .. }, Shape::Function { .. }) => true,
+        _ => a == b,
+    }
+}
+
 impl Program {
     /// How many arguments it gets, if it is a whole program that looks at them.
     pub fn arguments(&self) -> Option<u32> {
@@ -349,6 +361,11 @@ impl Program {
             Entry::Main { arguments, .. } => self.looks_at_arguments.then_some(arguments),
             Entry::Function { .. } => None,
         }
+    }
+
+    /// What is told of the inputs.
+    pub fn told(&self) -> Told {
+        told(&self.shapes, &self.wishes)
     }
 
     /// What is proved, for messages.

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use patchwright_csource::{ExprKind, Place as CPlace, UnaryOperator};
-use patchwright_ir::Node;
-use patchwright_prove::{Counterexample, Given, Replay, arguments, standard_input};
+use patchwright_ir::{Node, Type};
+use patchwright_prove::{Counterexample, Given, Replay, arguments, leads_to, standard_input};
 use patchwright_report::proof::{self, Report};
 use patchwright_symbolic::{InputKind, Place};
 use patchwright_text::LineMap;
@@ -76,8 +76,15 @@ pub fn inputs(given: &[Given]) -> Vec<proof::Input> {
     given
         .iter()
         .filter(|given| {
-            let is_argument = matches!(given.kind, InputKind::Argument(_) | InputKind::Null);
-            given.consumed || is_argument
+            let is_argument = matches!(
+                given.kind,
+                InputKind::Argument(_)
+                    | InputKind::Null
+                    | InputKind::Same { .. }
+                    | InputKind::Distance { .. }
+            );
+            let is_nothing = matches!(given.kind, InputKind::Called { ty: Type::Void, .. });
+            (given.consumed || is_argument) && !is_nothing
         })
         .filter(|given| {
             !matches!(
@@ -88,10 +95,11 @@ pub fn inputs(given: &[Given]) -> Vec<proof::Input> {
                     | InputKind::Length
             )
         })
-        .map(|given| proof::Input {
-            name: given.name.clone(),
-            value: given.text(),
+        .filter_map(|one| match leads_to(one, given) {
+            Some(place) => place,
+            None => Some((one.name.clone(), one.text())),
         })
+        .map(|(name, value)| proof::Input { name, value })
         .collect()
 }
 

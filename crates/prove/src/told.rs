@@ -1,0 +1,198 @@
+//! What is told of the inputs of a function: which are looked at, and what is taken for granted of them.
+
+use patchwright_ir::Type;
+use patchwright_symbolic::{
+    InputKind, ParameterShape, Shape,
+    inputs::{Target, Way},
+};
+
+use crate::{inputs::Wishes, verdict::Given};
+
+/// What is told.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Told {
+    /// Which inputs are looked at.
+    pub inputs: Vec<String>,
+    /// What is taken for granted, and how to drop that.
+    pub assumed: Vec<String>,
+}
+
+/// Pairs of pointers that are named at most.
+const MOST_PAIRS: usize = 3;
+
+/// What is told of inputs of these shapes.
+pub fn told(shapes: &[ParameterShape], wishes: &Wishes) -> Told {
+    let mut told = Told::default();
+    let mut never_null = Vec::new();
+    for one in shapes {
+        let name = &one.name;
+        match &one.shape {
+            Shape::Function { nullable } => {
+                let null = if *nullable { ", or null" } else { "" };
+                told.inputs.push(format!("`{name}` is any function{null}"));
+                if !nullable {
+                    never_null.push(name.as_str());
+                }
+            }
+            Shape::Pointer { to: None, .. } => told.assumed.push(format!(
+                "`{name}` is null, for nothing tells what it leads to"
+            )),
+            Shape::Pointer {
+                to: Some(to),
+                count,
+                nullable,
+                text,
+                ..
+            } => {
+                let mut words = format!("`{name}` leads to {}", many(to, *count, *text));
+                for way in one.ways(name) {
+                    words.push_str(&format!(", or {}", other(way)));
+                }
+                if *nullable {
+                    words.push_str(", or is null");
+                } else {
+                    never_null.push(name.as_str());
+                }
+                told.inputs.push(words);
+            }
+            _ => {}
+        }
+    }
+    if let Some((names, flags)) = all_of(&never_null, "--null ") {
+        let are = if never_null.len() == 1 { "is" } else { "are" };
+        told.assumed
+            .push(format!("{names} {are} not null; `{flags}` drops this"));
+    }
+    apart(shapes, wishes, &mut told);
+    let has_links = shapes.iter().any(|one| leads_from_structure(&one.shape, 0));
+    if has_links && !wishes.links {
+        told.assumed.push(
+            "structures that structures lead to are their own: no pointer leads back, and no two lead to one".to_owned(),
+        );
+    }
+    if let Some(depth) = shapes.iter().filter_map(|one| one.shape.cut()).max() {
+        told.assumed.push(format!(
+            "pointers are followed {depth} deep, and what is deeper is null; `--nodes {}` follows them further",
+            wishes.nodes + 1
+        ));
+    }
+    told
+}
+
+/// Names in a row, and a flag for each.
+fn all_of(names: &[&str], flag: &str) -> Option<(String, String)> {
+    let flags: Vec<String> = names.iter().map(|name| format!("{flag}{name}")).collect();
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    let (last, first) = quoted.split_last()?;
+    let words = match first.is_empty() {
+        true => last.clone(),
+        false => format!("{} and {last}", first.join(", ")),
+    };
+    Some((words, flags.join(" ")))
+}
+
+fn many(to: &Shape, count: u64, text: bool) -> String {
+    match (to, count) {
+        (_, count) if text => format!("a text of at most {} bytes", count.saturating_sub(1)),
+        (Shape::Scalar(ty), 1) if ty.size() == 1 => "1 byte".to_owned(),
+        (Shape::Scalar(ty), _) if ty.size() == 1 => format!("{count} bytes"),
+        (_, 1) => "1 object".to_owned(),
+        _ => format!("{count} objects"),
+    }
+}
+
+fn other(way: &Way) -> String {
+    match (&way.to, way.most) {
+        (Target::Pointer { name, .. }, 0) => format!("to the same as `{name}`"),
+        (Target::Pointer { name, .. }, _) => format!("into the array of `{name}`"),
+        (Target::Global(name), 0) => format!("to `{name}`"),
+        (Target::Global(name), _) => format!("into `{name}`"),
+    }
+}
+
+/// Pairs of parameters that are taken to lead to different objects though C would let them lead to one.
+fn apart(shapes: &[ParameterShape], wishes: &Wishes, told: &mut Told) {
+    let pointers: Vec<(&str, &Shape)> = shapes
+        .iter()
+        .filter_map(|one| match &one.shape {
+            Shape::Pointer { to: Some(to), .. } => Some((one.name.as_str(), to.as_ref())),
+            _ => None,
+        })
+        .collect();
+    let is_bytes =
+        |shape: &Shape| matches!(shape, Shape::Scalar(ty) if ty.size() == 1 && *ty != Type::Bool);
+    let mut pairs = Vec::new();
+    for (at, (a, of_a)) in pointers.iter().enumerate() {
+        for (b, of_b) in &pointers[at + 1..] {
+            let meet = shapes.iter().any(|one| {
+                let mut ways = one.ways.iter().filter(|(name, _)| name == a || name == b);
+                ways.any(|(from, ways)| {
+                    let to = if from == a { b } else { a };
+                    ways.iter()
+                        .any(|way| matches!(&way.to, Target::Pointer { name, .. } if name == to))
+                })
+            });
+            // Objects of different types are different ones, but for bytes.
+            let may =
+                !wishes.may_alias && of_a.size() == of_b.size() || is_bytes(of_a) || is_bytes(of_b);
+            if !meet && may {
+                pairs.push((*a, *b));
+            }
+        }
+    }
+    for (a, b) in pairs.iter().take(MOST_PAIRS) {
+        told.assumed.push(format!(
+            "`{a}` and `{b}` point to different objects; `--alias {a},{b}` drops this"
+        ));
+    }
+    if pairs.len() > MOST_PAIRS {
+        told.assumed.push(format!(
+            "the same of {} other pairs of pointers",
+            pairs.len() - MOST_PAIRS
+        ));
+    }
+}
+
+/// Whether a structure leads to structures.
+fn leads_from_structure(shape: &Shape, within: u32) -> bool {
+    match shape {
+        Shape::Scalar(_) | Shape::Function { .. } | Shape::Pointer { to: None, .. } => false,
+        Shape::Record { members, .. } => members
+            .iter()
+            .any(|(_, _, member)| leads_from_structure(member, within + 1)),
+        Shape::Array { element, .. } => leads_from_structure(element, within),
+        Shape::Pointer { to: Some(to), .. } => {
+            within > 0 && matches!(to.as_ref(), Shape::Record { .. })
+                || leads_from_structure(to, within)
+        }
+    }
+}
+
+/// How an input that says where a pointer leads is shown: the pointer, and what it leads to. Nothing for one that says nothing.
+/// `None` for other inputs.
+pub fn leads_to(given: &Given, all: &[Given]) -> Option<Option<(String, String)>> {
+    match &given.kind {
+        InputKind::Distance { .. } => Some(None),
+        InputKind::Same { .. } if given.bits == 0 => Some(None),
+        InputKind::Same { pointer, way } => {
+            let is_null = |one: &&Given| one.name == format!("{pointer} == NULL") && one.bits != 0;
+            if all.iter().any(|one| is_null(&one)) {
+                return Some(None);
+            }
+            let first = all.iter().find(|one| {
+                matches!(&one.kind, InputKind::Same { pointer: other, .. } if other == pointer)
+                    && one.bits != 0
+            });
+            // What comes first is what it leads to.
+            if first.is_some_and(|first| first.name != given.name) {
+                return Some(None);
+            }
+            let position = way.distance.as_ref().map_or(0, |distance| {
+                let found = all.iter().find(|one| one.name == *distance);
+                way.position(found.map_or(0, |one| one.bits))
+            });
+            Some(Some((pointer.clone(), way.place(position))))
+        }
+        _ => None,
+    }
+}

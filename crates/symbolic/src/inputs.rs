@@ -1,0 +1,136 @@
+//! What else a pointer among the inputs may lead to, beside objects of its own: the object of another pointer, a place in
+//! its array, a global. The encoding, and whoever makes such inputs for an execution, read it from here.
+
+use crate::options::{ParameterShape, Shape};
+
+/// What a pointer may lead to that is not its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// The first of the objects that this pointer leads to, where it leads to its own.
+    Pointer {
+        /// How the inputs call it.
+        name: String,
+        /// The parameter behind which it is.
+        parameter: String,
+    },
+    /// A global of this name.
+    Global(String),
+}
+
+/// Another thing that a pointer may lead to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Way {
+    /// What.
+    pub to: Target,
+    /// It leads so many elements behind the first at most.
+    pub most: u64,
+    /// Bytes of an element.
+    pub element: u64,
+    /// How C says that it leads there, which is the name of the input that decides it: `b == a`.
+    pub label: String,
+    /// How C says how many elements behind the first, if that may be several: `end - p`.
+    pub distance: Option<String>,
+    /// What it leads to, as C has it: `p`, `&counter`.
+    pub expression: String,
+}
+
+impl Way {
+    /// How many elements behind the first, by the input that says it.
+    pub fn position(&self, bits: u128) -> u64 {
+        u64::try_from(bits).unwrap_or(u64::MAX).min(self.most)
+    }
+
+    /// What it leads to, so many elements behind the first.
+    pub fn place(&self, position: u64) -> String {
+        match position {
+            0 => self.expression.clone(),
+            _ => format!("{} + {position}", self.expression),
+        }
+    }
+}
+
+/// The order in which parameters get their arguments: behind those that they may lead to.
+pub fn order(parameters: &[ParameterShape]) -> Vec<usize> {
+    let mut done: Vec<usize> = Vec::new();
+    let is_there = |name: &str, done: &[usize]| {
+        let at = parameters.iter().position(|one| one.name == name);
+        at.is_none_or(|at| done.contains(&at))
+    };
+    while done.len() < parameters.len() {
+        let mut open = (0..parameters.len()).filter(|at| !done.contains(at));
+        let ready = open.find(|&at| {
+            let own = &parameters[at];
+            let mut ways = own.ways.iter().flat_map(|(_, ways)| ways);
+            ways.all(|way| match &way.to {
+                Target::Pointer { parameter, .. } => {
+                    *parameter == own.name || is_there(parameter, &done)
+                }
+                Target::Global(_) => true,
+            })
+        });
+        let first = (0..parameters.len()).find(|at| !done.contains(at));
+        // Nothing leads to itself by a detour, so one is always ready.
+        done.extend(ready.or(first));
+    }
+    done
+}
+
+/// The members of a structure or union that get a value: of those that overlap the one that comes first.
+pub fn given_members(
+    members: &[(u64, String, Shape)],
+) -> impl Iterator<Item = &(u64, String, Shape)> {
+    let mut covered = 0;
+    members.iter().filter(move |(offset, _, shape)| {
+        let is_given = *offset >= covered || shape.size() == 0;
+        if is_given {
+            covered = offset + shape.size();
+        }
+        is_given
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use patchwright_ir::Type;
+
+    #[test]
+    fn parameters_come_behind_those_that_they_may_lead_to() {
+        let pointer = |name: &str, to: &[&str]| {
+            let way = |to: &&str| Way {
+                to: Target::Pointer {
+                    name: (*to).to_owned(),
+                    parameter: (*to).to_owned(),
+                },
+                most: 0,
+                element: 1,
+                label: format!("{name} == {to}"),
+                distance: None,
+                expression: (*to).to_owned(),
+            };
+            ParameterShape {
+                name: name.to_owned(),
+                shape: Shape::Scalar(Type::Ptr),
+                ways: vec![(name.to_owned(), to.iter().map(way).collect())],
+            }
+        };
+        let all = [
+            pointer("b", &["a"]),
+            pointer("n", &["gone"]),
+            pointer("a", &[]),
+        ];
+        assert_eq!(order(&all), [1, 2, 0]);
+    }
+
+    #[test]
+    fn of_members_that_overlap_the_first_counts() {
+        let scalar = |at: u64, name: &str, ty| (at, name.to_owned(), Shape::Scalar(ty));
+        let members = [
+            scalar(0, "wide", Type::I64),
+            scalar(0, "narrow", Type::I32),
+            scalar(8, "last", Type::U8),
+        ];
+        let names: Vec<&str> = given_members(&members).map(|one| one.1.as_str()).collect();
+        assert_eq!(names, ["wide", "last"]);
+    }
+}
