@@ -321,6 +321,9 @@ const USUAL_TIME: Duration = Duration::from_secs(60);
 const USUAL_BOUND: u32 = 16;
 const DEEPER_BOUND: u32 = 72;
 const DEEPER: Duration = Duration::from_secs(15);
+/// Rounds, and time, for structures whose pointers lead back or to one object: loops over these may have no end.
+const LINKED_BOUND: u32 = 5;
+const LINKED: Duration = Duration::from_secs(10);
 /// Time for executions where nothing else is to be done, and where they come before the symbols.
 const ONLY_EXECUTIONS: Duration = Duration::from_secs(60);
 const EXECUTIONS_FIRST: Duration = Duration::from_secs(5);
@@ -538,7 +541,8 @@ impl Work<'_> {
         Ok(made)
     }
 
-    /// What the bounded encoding says.
+    /// What is known by terms. Structures that structures lead to are their own at first; where nothing differs then, those are
+    /// looked at, too, whose pointers lead back or to one object.
     fn symbols(
         &self,
         pair: [&Named; 2],
@@ -547,6 +551,42 @@ impl Work<'_> {
         end: Option<Instant>,
     ) -> Result<Compared, Problem> {
         let end = end.or_else(|| Instant::now().checked_add(USUAL_TIME));
+        let known = self.trees(pair, made, started, end)?;
+        let is_open = known
+            .versions
+            .as_ref()
+            .is_some_and(|versions| versions.told.links_apart);
+        let differs = known.answer == Answer::Symbolic(Verdict::Different);
+        let is_same = known.answer == Answer::Same;
+        if !is_open || differs || is_same || self.cancel.is_cancelled() {
+            return Ok(known);
+        }
+        let args = CompareArgs {
+            bound: Some(self.args.rounds().min(LINKED_BOUND)),
+            inputs: InputArgs {
+                links: true,
+                ..self.args.inputs.clone()
+            },
+            ..self.args.clone()
+        };
+        let last = Instant::now() + LINKED;
+        let end = end.map_or(last, |end| end.min(last));
+        let linked = self.bounded(&args, pair, made, Instant::now(), Some(end), "-linked")?;
+        let answers = [Verdict::Equal, Verdict::Different].map(Answer::Symbolic);
+        Ok(match answers.contains(&linked.answer) {
+            true => linked,
+            false => known,
+        })
+    }
+
+    /// What the bounded encoding says.
+    fn trees(
+        &self,
+        pair: [&Named; 2],
+        made: Option<[&named::Made; 2]>,
+        started: Instant,
+        end: Option<Instant>,
+    ) -> Result<Compared, Problem> {
         let known = self.bounded(self.args, pair, made, started, end, "")?;
         let left = end.map_or(DEEPER, |end| end.saturating_duration_since(Instant::now()));
         let is_open = known.answer == Answer::Symbolic(Verdict::EqualWithinBound);

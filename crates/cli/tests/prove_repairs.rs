@@ -43,7 +43,7 @@ int main(void)
 ";
 
 #[test]
-fn a_loop_with_more_rounds_than_the_bound_hides_no_repair_where_each_patch_has_a_constant_number_of_them() {
+fn a_loop_of_constants_with_more_rounds_than_the_bound_hides_no_repair() {
     let (status, text) = repairs(&[("weights.c", WEIGHTS)], &["--max-edits", "1"]);
     assert_eq!(status, Some(0), "{text}");
     assert!(text.contains("+    return most;\n"), "{text}");
@@ -64,7 +64,14 @@ fn repairs_of_the_function_come_before_those_of_what_calls_it() {
     let (_, text) = repairs(&[("weights.c", WEIGHTS)], &["--max-edits", "1"]);
     let lines = text.lines().filter(|line| line.starts_with("Repair "));
     let lines: Vec<u32> = lines
-        .filter_map(|line| line.split(':').nth(2)?.split([' ', ',']).next()?.parse().ok())
+        .filter_map(|line| {
+            line.split(':')
+                .nth(2)?
+                .split([' ', ','])
+                .next()?
+                .parse()
+                .ok()
+        })
         .collect();
     let first_of_main = lines.iter().position(|&line| line >= 11);
     let last_of_function = lines.iter().rposition(|&line| line < 11);

@@ -7,31 +7,53 @@ use patchwright_csource::{
 use patchwright_ir::Type;
 use patchwright_symbolic::{ParameterShape, Shape, naming};
 
-/// An object whose bytes hold pointers.
+/// An object whose bytes are not all numbers: some are pointers, or belong to no member.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holder {
     /// Its name, as the encoding calls it.
     pub name: String,
     /// The offsets of the pointers in bytes, in order; nothing if it is not known where they are.
     pub offsets: Option<Vec<u64>>,
+    /// Bytes that belong to no member, from and to: nobody may look at them.
+    pub gaps: Vec<(u64, u64)>,
+}
+
+impl Holder {
+    /// Some of its bytes are pointers, or may be.
+    pub fn has_pointers(&self) -> bool {
+        self.offsets
+            .as_ref()
+            .is_none_or(|offsets| !offsets.is_empty())
+    }
 }
 
 /// Pointers of larger objects are not looked at one by one.
 const MOST_POINTERS: usize = 256;
 
 /// The objects behind these parameters, and the globals, whose bytes hold pointers.
-pub fn holders(unit: &TranslationUnit, parameters: &[ParameterShape]) -> Vec<Holder> {
+pub fn holders(
+    unit: &TranslationUnit,
+    parameters: &[ParameterShape],
+    result: Option<&Shape>,
+) -> Vec<Holder> {
     let mut all = Vec::new();
     for &global in &unit.globals {
         let variable = unit.variable(global);
-        if has_pointer(&unit.types, variable.ty) {
+        let mut gaps = Vec::new();
+        gaps_of_type(&unit.types, variable.ty, 0, &mut gaps);
+        let has_pointers = has_pointer(&unit.types, variable.ty);
+        if has_pointers || !gaps.is_empty() {
             let mut offsets = Vec::new();
             let known = in_type(&unit.types, variable.ty, 0, &mut offsets);
             all.push(Holder {
                 name: variable.name.clone(),
                 offsets: known.map(|()| offsets),
+                gaps,
             });
         }
+    }
+    if let Some(result) = result {
+        object(result, 1, "result".to_owned(), &mut all);
     }
     for parameter in parameters {
         behind(&parameter.shape, &parameter.name, &mut all);
@@ -86,15 +108,7 @@ fn behind(shape: &Shape, name: &str, all: &mut Vec<Holder>) {
             ..
         } => {
             let typed = shape.typed(name);
-            if is_within(to) {
-                let mut offsets = Vec::new();
-                let known =
-                    (0..*count).try_for_each(|index| in_shape(to, index * to.size(), &mut offsets));
-                all.push(Holder {
-                    name: naming::pointed(&typed, *count),
-                    offsets: known.map(|()| offsets),
-                });
-            }
+            object(to, *count, naming::pointed(&typed, *count), all);
             for index in 0..*count {
                 behind(to, &naming::behind(&typed, *count, index, to), all);
             }
@@ -110,6 +124,74 @@ fn behind(shape: &Shape, name: &str, all: &mut Vec<Holder>) {
             }
         }
         Shape::Scalar(_) | Shape::Function { .. } | Shape::Pointer { to: None, .. } => {}
+    }
+}
+
+/// So many objects of a shape behind each other, of this name.
+fn object(shape: &Shape, count: u64, name: String, all: &mut Vec<Holder>) {
+    let (mut offsets, mut gaps) = (Vec::new(), Vec::new());
+    for index in 0..count {
+        gaps.extend(
+            shape
+                .gaps()
+                .into_iter()
+                .map(|(from, to)| (from + index * shape.size(), to + index * shape.size())),
+        );
+    }
+    let has_pointers = is_within(shape);
+    if !has_pointers && gaps.is_empty() {
+        return;
+    }
+    let known = match has_pointers {
+        true => {
+            (0..count).try_for_each(|index| in_shape(shape, index * shape.size(), &mut offsets))
+        }
+        false => Some(()),
+    };
+    all.push(Holder {
+        name,
+        offsets: known.map(|()| offsets),
+        gaps,
+    });
+}
+
+/// Adds the bytes of an object of a type that belong to no member.
+fn gaps_of_type(types: &TypeTable, ty: TypeId, at: u64, gaps: &mut Vec<(u64, u64)>) {
+    /// Of larger arrays they are not looked for.
+    const MOST: u64 = 256;
+    match types.kind(ty) {
+        TypeKind::Array(of, Some(count)) if *count <= MOST => {
+            let Some(size) = types.size(*of) else {
+                return;
+            };
+            for index in 0..*count {
+                gaps_of_type(types, *of, at + index * size, gaps);
+            }
+        }
+        TypeKind::Record(record) => {
+            let (record, Some(layout)) = (types.record(*record), types.layout(*record)) else {
+                return;
+            };
+            let fields = record.fields.as_deref().unwrap_or_default();
+            // What is not whole bytes has gaps of bits, which are compared.
+            if record.is_union || fields.iter().any(|field| field.bit_width.is_some()) {
+                return;
+            }
+            let mut end = 0;
+            for (field, bits) in fields.iter().zip(&layout.offsets) {
+                let begin = bits / 8;
+                if begin > end {
+                    gaps.push((at + end, at + begin));
+                }
+                gaps_of_type(types, field.ty, at + begin, gaps);
+                let size = types.size_and_align(field.ty).map_or(0, |(size, _)| size);
+                end = end.max(begin + size);
+            }
+            if layout.size > end {
+                gaps.push((at + end, at + layout.size));
+            }
+        }
+        _ => {}
     }
 }
 
@@ -200,6 +282,10 @@ mod tests {
         let expected = expected.map(|(name, offsets)| Holder {
             name: name.to_owned(),
             offsets,
+            gaps: match name {
+                "list" => vec![(4, 8), (20, 24)],
+                _ => Vec::new(),
+            },
         });
         assert_eq!(all, expected);
     }

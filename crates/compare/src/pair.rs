@@ -135,6 +135,9 @@ impl Pair {
                 plain(terms, &mut printed.piece);
             }
         }
+        for encoding in [&mut old, &mut new] {
+            without_gaps(terms, encoding, holders);
+        }
         let (pointees, not) = numbered(terms, [&mut old, &mut new], holders);
         let mut not_compared = not.reasons;
         for unseen in old.unseen.iter().chain(&new.unseen) {
@@ -321,6 +324,32 @@ fn seen(difference: &Difference) -> Seen {
             Some(name) => Seen::Object(name.to_owned()),
             None => Seen::Result,
         },
+    }
+}
+
+/// What stands in bytes that belong to no member is the same in both: nobody may look at it.
+fn without_gaps(terms: &mut Terms, encoding: &mut Encoding, holders: &[Holder]) {
+    for (name, parts) in &mut encoding.outcome.objects {
+        let mut own = holders.iter().filter(|one| one.name == *name);
+        let Some(holder) = own.find(|one| !one.gaps.is_empty()) else {
+            continue;
+        };
+        let mut at = 0;
+        for part in parts {
+            let width = terms.width(*part);
+            let mut mask = u128::MAX >> (128 - width);
+            for byte in 0..u64::from(width / 8) {
+                let is_in = |&(from, to): &(u64, u64)| (from..to).contains(&(at + byte));
+                if holder.gaps.iter().any(is_in) {
+                    mask &= !(0xff << (8 * byte));
+                }
+            }
+            if mask != u128::MAX >> (128 - width) {
+                let mask = terms.constant(width, mask);
+                *part = terms.bit_and(*part, mask);
+            }
+            at += u64::from(width / 8);
+        }
     }
 }
 

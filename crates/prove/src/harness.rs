@@ -13,6 +13,7 @@ use patchwright_symbolic::{
 pub use patchwright_symbolic::naming::number_of_pointer;
 
 use crate::{
+    inputs::returned_record,
     source::{EntryError, Source, find},
     value::constant,
     verdict::Given,
@@ -131,14 +132,12 @@ pub fn harness(
             let _ = writeln!(text, "    {spelled} {result} = {function}({arguments});");
             if is_pointer {
                 place_of_result(&mut text, &result, &made);
-                print_bytes(&mut text, "result", "&where", "sizeof where");
+                print_bytes(&mut text, "result", "&where", "sizeof where", &[]);
             } else {
-                print_bytes(
-                    &mut text,
-                    "result",
-                    &format!("&{result}"),
-                    &format!("sizeof {result}"),
-                );
+                let record = returned_record(sources, function);
+                let gaps = record.map(|record| record.gaps()).unwrap_or_default();
+                let (address, size) = (format!("&{result}"), format!("sizeof {result}"));
+                print_bytes(&mut text, "result", &address, &size, &gaps);
             }
         }
         _ => {
@@ -151,7 +150,8 @@ pub fn harness(
             let own = made.iter().position(|one| one.pointer == *name);
             if let Some(index) = own {
                 let size = made[index].size.to_string();
-                print_bytes(&mut text, name, &format!("made_{index}"), &size);
+                let gaps = &made[index].gaps;
+                print_bytes(&mut text, name, &format!("made_{index}"), &size, gaps);
             }
         }
     }
@@ -207,6 +207,8 @@ struct Made {
     size: u64,
     /// No pointers lie in it.
     is_plain: bool,
+    /// Bytes that belong to no member.
+    gaps: Vec<(u64, u64)>,
 }
 
 /// What a harness prints of a result that is a pointer, which means the same in another program: the upper 16 bits are the
@@ -290,11 +292,21 @@ fn has_pointers(shape: &Shape) -> bool {
     }
 }
 
-fn print_bytes(text: &mut String, name: &str, address: &str, size: &str) {
+/// Prints bytes; those that belong to no member are zero.
+fn print_bytes(text: &mut String, name: &str, address: &str, size: &str, gaps: &[(u64, u64)]) {
+    let byte = format!("((unsigned char *){address})[at]");
+    let is_gap: Vec<String> = gaps
+        .iter()
+        .map(|(from, to)| format!("at >= {from} && at < {to}"))
+        .collect();
+    let value = match is_gap.is_empty() {
+        true => byte,
+        false => format!("{} ? 0 : {byte}", is_gap.join(" || ")),
+    };
     let _ = writeln!(
         text,
         "    printf(\"{name}:\");\n    for (__SIZE_TYPE__ at = 0; at < {size}; at++)\n        \
-         printf(\" %d\", ((unsigned char *){address})[at]);\n    printf(\"\\n\");"
+         printf(\" %d\", {value});\n    printf(\"\\n\");"
     );
 }
 
@@ -435,6 +447,11 @@ impl Filler<'_> {
             pointed: naming::pointed(typed, count),
             size: count * to.size(),
             is_plain: !has_pointers(to),
+            gaps: Shape::Array {
+                element: Box::new(to.clone()),
+                count,
+            }
+            .gaps(),
         };
         if self.shown {
             let _ = writeln!(self.text, "    char *made_{index} = (char *){name};");

@@ -181,6 +181,10 @@ pub fn returned_record(sources: &[Source], name: &str) -> Option<Shape> {
 
 /// So many objects has the array that a parameter is declared to be: `int name[4]`.
 fn declared_count(unit: &TranslationUnit, function: &Function, name: &str) -> Option<u64> {
+    // The text of headers is not here.
+    if !unit.functions.iter().any(|own| own.name == function.name) {
+        return None;
+    }
     let (from, to) = (
         function.span.start as usize,
         function.body_span.start as usize,
@@ -313,7 +317,11 @@ impl Builder<'_> {
         let usual = match &inner {
             _ if is_flexible => 1,
             _ if is_bytes => BYTES,
-            Shape::Scalar(ty) if *ty != Type::Ptr && (!is_parameter || self.used.moves) => NUMBERS,
+            Shape::Scalar(ty)
+                if *ty != Type::Ptr && (!is_parameter || self.used.moves || self.used.hands_on) =>
+            {
+                NUMBERS
+            }
             _ if is_parameter && self.used.moves => OBJECTS,
             _ => 1,
         };
@@ -626,7 +634,8 @@ fn globals_used(sources: &[Source], function: &str, parameters: &[ParameterShape
     let mut open: Vec<&str> = vec![function];
     let mut used: Vec<VarId> = Vec::new();
     while let Some(next) = open.pop() {
-        let body = unit.functions.iter().find(|one| one.name == next);
+        let mut bodies = unit.functions.iter().chain(&unit.functions_in_headers);
+        let body = bodies.find(|one| one.name == next);
         for expr in body.iter().flat_map(|body| &body.exprs) {
             match &expr.kind {
                 ExprKind::Function(name) if seen.insert(name) => open.push(name),

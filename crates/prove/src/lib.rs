@@ -63,7 +63,7 @@ pub use simple::simple;
 pub use slice::deciding;
 pub use source::{EntryError, Source, find, link};
 pub use spec::{Spec, Wrong, WrongKind, spec};
-pub use told::{Told, leads_to, told};
+pub use told::{Told, shown_inputs, told};
 pub use tree::{Decision, Leaf, NodeId, Tree};
 pub use trusted::{Trusted, unchanged};
 pub use turn::{Turned, Turner};

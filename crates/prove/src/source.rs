@@ -102,7 +102,8 @@ pub fn find<'s>(
     name: &str,
 ) -> Result<(usize, &'s patchwright_csource::Function), EntryError> {
     let mut found = sources.iter().enumerate().flat_map(|(position, source)| {
-        let functions = source.unit.functions.iter();
+        let unit = &source.unit;
+        let functions = unit.functions.iter().chain(&unit.functions_in_headers);
         functions
             .filter(|function| function.name == name)
             .map(move |function| (position, function))

@@ -4,6 +4,7 @@ use patchwright_ir::Type;
 use patchwright_symbolic::{
     InputKind, ParameterShape, Shape,
     inputs::{Target, Way},
+    naming,
 };
 
 use crate::{inputs::Wishes, verdict::Given};
@@ -15,6 +16,8 @@ pub struct Told {
     pub inputs: Vec<String>,
     /// What is taken for granted, and how to drop that.
     pub assumed: Vec<String>,
+    /// It is taken for granted that structures lead to others that are their own.
+    pub links_apart: bool,
 }
 
 /// Pairs of pointers that are named at most.
@@ -66,6 +69,7 @@ pub fn told(shapes: &[ParameterShape], wishes: &Wishes) -> Told {
     apart(shapes, wishes, &mut told);
     let has_links = shapes.iter().any(|one| leads_from_structure(&one.shape, 0));
     if has_links && !wishes.links {
+        told.links_apart = true;
         told.assumed.push(
             "structures that structures lead to are their own: no pointer leads back, and no two lead to one".to_owned(),
         );
@@ -168,9 +172,45 @@ fn leads_from_structure(shape: &Shape, within: u32) -> bool {
     }
 }
 
+/// Inputs that matter, as names and values: where pointers lead is said in one part each, and what stands in objects that no
+/// pointer leads to is left out.
+pub fn shown_inputs(given: &[&Given]) -> Vec<(String, String)> {
+    let all: Vec<Given> = given.iter().map(|one| (*one).clone()).collect();
+    // Pointers that lead to nothing of their own.
+    let mut away: Vec<String> = Vec::new();
+    for one in &all {
+        match &one.kind {
+            InputKind::Null if one.bits != 0 => {
+                away.extend(one.name.strip_suffix(" == NULL").map(str::to_owned));
+            }
+            InputKind::Same { pointer, .. } if one.bits != 0 => away.push(pointer.clone()),
+            _ => {}
+        }
+    }
+    let is_behind = |name: &str| away.iter().any(|pointer| naming::is_behind(name, pointer));
+    let mut shown = Vec::new();
+    for one in given {
+        if is_behind(&one.name) {
+            continue;
+        }
+        match &one.kind {
+            InputKind::Null => {
+                let pointer = one.name.strip_suffix(" == NULL").filter(|_| one.bits != 0);
+                shown.extend(pointer.map(|pointer| (pointer.to_owned(), "NULL".to_owned())));
+            }
+            InputKind::Called { ty: Type::Void, .. } => {}
+            _ => match leads_to(one, &all) {
+                Some(place) => shown.extend(place),
+                None => shown.push((one.name.clone(), one.text())),
+            },
+        }
+    }
+    shown
+}
+
 /// How an input that says where a pointer leads is shown: the pointer, and what it leads to. Nothing for one that says nothing.
 /// `None` for other inputs.
-pub fn leads_to(given: &Given, all: &[Given]) -> Option<Option<(String, String)>> {
+fn leads_to(given: &Given, all: &[Given]) -> Option<Option<(String, String)>> {
     match &given.kind {
         InputKind::Distance { .. } => Some(None),
         InputKind::Same { .. } if given.bits == 0 => Some(None),

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use crate::common::{Asked, Reader, deep, repairs, replayed, verdict};
-use patchwright_prove::{For, Level, Replay, Verdict, harness, parameters};
+use patchwright_prove::{For, Level, Replay, Verdict, harness};
 
 fn programs() -> Vec<(String, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
@@ -97,7 +97,7 @@ fn the_file_of_a_counterexample_compiles_and_fails() {
         let Verdict::Failed(found) = deep(|| verdict(&sources, &library, &asked)) else {
             panic!("{name} fails");
         };
-        let shapes = parameters(&sources, function, &asked.lengths).expect("shapes");
+        let shapes = asked.shapes(&sources, function);
         let path = &sources[0].path;
         let text = harness(
             &sources,

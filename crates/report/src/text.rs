@@ -432,6 +432,27 @@ pub fn stats(stats: &Stats) -> String {
     text
 }
 
+/// Bytes in quotes, so that each can be had back: what is no printable character of ASCII is `\n`, `\t`, `\r`, or `\xNN` with two
+/// digits.
+pub fn quoted_bytes(bytes: &[u8]) -> String {
+    let mut text = String::from("\"");
+    for &byte in bytes {
+        match byte {
+            b'\n' => text.push_str("\\n"),
+            b'\t' => text.push_str("\\t"),
+            b'\r' => text.push_str("\\r"),
+            b'"' | b'\\' => {
+                text.push('\\');
+                text.push(char::from(byte));
+            }
+            b' '..=b'~' => text.push(char::from(byte)),
+            _ => text.push_str(&format!("\\x{byte:02x}")),
+        }
+    }
+    text.push('"');
+    text
+}
+
 /// Which inputs were looked at, and what was taken for granted of them, each in one line.
 pub(crate) fn write_inputs(text: &mut String, inputs: &[String], assumed: &[String]) {
     if !inputs.is_empty() {
@@ -480,5 +501,10 @@ mod tests {
     fn an_outcome_without_patches_says_so() {
         let text = summary(&RepairOutcome::default());
         assert!(text.starts_with("No plausible patch."), "{text}");
+    }
+
+    #[test]
+    fn bytes_can_be_had_back_from_what_is_printed() {
+        assert_eq!(quoted_bytes(b"a\n\"\\\xc8\0"), r#""a\n\"\\\xc8\x00""#);
     }
 }

@@ -161,7 +161,7 @@ impl Encoder<'_> {
         place: &Place,
     ) -> Term {
         let function = self.callbacks[at].name.clone();
-        let name = format!("call {} of {function}", number + 1);
+        let name = naming::given_by(&function, number + 1);
         let known = self.callbacks[at].given.iter().copied();
         let known = known
             .into_iter()

@@ -48,6 +48,40 @@ pub fn element(name: &str, index: u64) -> String {
     format!("{}[{index}]", wrapped(name))
 }
 
+/// Whether a name is one of something behind this pointer.
+pub fn is_behind(name: &str, pointer: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let mut rest = name;
+    // `*p`, `p->x`, `p[1]`, `(*p)[1]`, `((unsigned char *)p)[1]`; and `p - q` is none of these.
+    while let Some(at) = rest.find(pointer) {
+        let (before, behind) = (&rest[..at], &rest[at + pointer.len()..]);
+        let is_whole = !before.ends_with(is_part) && !behind.starts_with(is_part);
+        let is_member = before.ends_with("->") || before.ends_with('.');
+        if is_whole && !is_member {
+            let behind = behind.trim_start_matches(')');
+            let is_led_from = behind.starts_with("->") || behind.starts_with('[');
+            let is_star =
+                before.ends_with('*') && !before.ends_with(" *") || before.starts_with("*(");
+            return is_led_from || is_star;
+        }
+        rest = behind;
+    }
+    false
+}
+
+/// What the call of this number gives of a function that a pointer leads to.
+pub fn given_by(pointer: &str, number: u32) -> String {
+    let mut name = String::new();
+    for c in pointer.chars() {
+        match c {
+            'a'..='z' | 'A'..='Z' | '0'..='9' | '_' => name.push(c),
+            _ if name.ends_with('_') || name.is_empty() => {}
+            _ => name.push('_'),
+        }
+    }
+    format!("{}_gives_{number}", name.trim_end_matches('_'))
+}
+
 /// A number for a pointer of the inputs, or what it leads to, by its name: it means the same in every version of a program.
 pub fn number_of_pointer(name: &str) -> u16 {
     // Fowler, Noll and Vo's sum, of 32 bits.
@@ -60,6 +94,34 @@ pub fn number_of_pointer(name: &str) -> u16 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_behind_a_pointer_are_known() {
+        for name in [
+            "*p",
+            "p->x",
+            "p[1]",
+            "(*p)[2]",
+            "((unsigned char *)p)[1]",
+            "*((int *)p)",
+            "p->next->x",
+        ] {
+            assert!(is_behind(name, "p"), "{name}");
+        }
+        for name in [
+            "p",
+            "p == NULL",
+            "*pp",
+            "a->p",
+            "q[1]",
+            "*q",
+            "s->p == NULL",
+        ] {
+            assert!(!is_behind(name, "p"), "{name}");
+        }
+        assert!(is_behind("s->p[1]", "s->p"));
+        assert!(!is_behind("s->q", "s->p"));
+    }
 
     #[test]
     fn what_is_behind_a_pointer_to_a_pointer_is_in_brackets() {

@@ -4,7 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use patchwright_ir::{Type, Undefined};
 
-use crate::{inputs::Way, naming};
+use crate::{
+    inputs::{self, Way},
+    naming,
+};
 
 /// What is looked for beside failed assertions. Each stands for some kinds of undefined behaviour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -132,6 +135,41 @@ impl Shape {
             Shape::Record { size, .. } => *size,
             Shape::Array { element, count } => element.size() * count,
             Shape::Pointer { .. } | Shape::Function { .. } => 8,
+        }
+    }
+
+    /// Bytes of an object of this shape that belong to no member, from and to.
+    pub fn gaps(&self) -> Vec<(u64, u64)> {
+        let mut gaps = Vec::new();
+        self.add_gaps(0, &mut gaps);
+        gaps
+    }
+
+    fn add_gaps(&self, at: u64, gaps: &mut Vec<(u64, u64)>) {
+        match self {
+            Shape::Scalar(_) | Shape::Pointer { .. } | Shape::Function { .. } => {}
+            Shape::Array { element, count } => {
+                for index in 0..*count {
+                    element.add_gaps(at + index * element.size(), gaps);
+                }
+            }
+            Shape::Record { size, members } => {
+                let overlap = inputs::given_members(members).count() < members.len();
+                let mut end = 0;
+                for (offset, _, member) in members {
+                    if *offset > end {
+                        gaps.push((at + end, at + offset));
+                    }
+                    // Which member a union holds is not known.
+                    if !overlap {
+                        member.add_gaps(at + offset, gaps);
+                    }
+                    end = end.max(offset + member.size());
+                }
+                if *size > end {
+                    gaps.push((at + end, at + size));
+                }
+            }
         }
     }
 

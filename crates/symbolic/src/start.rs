@@ -366,6 +366,9 @@ impl Encoder<'_> {
                 self.initial(world, string, at as u64, 1, byte);
             }
             if let Some(object) = self.number_of(string) {
+                if number > 0 {
+                    self.end_with_nul(world, object, &bytes);
+                }
                 let argument = Argument { number, bytes };
                 self.arguments.insert(object, Rc::new(argument));
             }
@@ -383,6 +386,20 @@ impl Encoder<'_> {
             .zip(parameters)
             .map(|(value, ty)| (ty, Some(value)))
             .collect()
+    }
+
+    /// An argument of the program has no more bytes than those of its text, and the NUL.
+    fn end_with_nul(&mut self, world: &mut World, object: u32, bytes: &[Term]) {
+        let mut size = self.word(bytes.len() as u64 + 1);
+        for (at, &byte) in bytes.iter().enumerate().rev() {
+            let zero = self.terms.constant(8, 0);
+            let is_end = self.terms.eq(byte, zero);
+            let here = self.word(at as u64 + 1);
+            size = self.terms.ite(is_end, here, size);
+        }
+        if let Some(object) = world.memory.change(object) {
+            object.size = size;
+        }
     }
 
     /// Writes part of the initial value of an object.

@@ -12,6 +12,8 @@ pub struct Use {
     pub tested: bool,
     /// It goes on from where it leads: the parameter is one of an array.
     pub moves: bool,
+    /// It hands it on, or keeps it: somebody else may go on from there.
+    pub hands_on: bool,
 }
 
 /// The use of each parameter.
@@ -21,7 +23,7 @@ pub fn uses(function: &Function) -> Vec<Use> {
     for (index, one) in all.iter_mut().enumerate() {
         let kind = &function.local(LocalId(index as u32)).kind;
         // Who takes its address may do anything.
-        one.moves = matches!(kind, LocalKind::Memory { .. });
+        one.hands_on = matches!(kind, LocalKind::Memory { .. });
     }
     let mut read: Vec<Option<usize>> = vec![None; function.temporaries.len()];
     for block in &function.blocks {
@@ -51,6 +53,11 @@ pub fn uses(function: &Function) -> Vec<Use> {
                         all[index].tested = true;
                     }
                 }
+                // Whether two lead to the same place says nothing of arrays.
+                InstructionKind::Binary {
+                    op: BinaryOp::Eq | BinaryOp::Ne,
+                    ..
+                } => {}
                 InstructionKind::Unary {
                     op: UnaryOp::Not,
                     a,
@@ -74,7 +81,7 @@ pub fn uses(function: &Function) -> Vec<Use> {
                 }
                 InstructionKind::Store { value, .. } | InstructionKind::StoreBits { value, .. } => {
                     if let Some(index) = of(value) {
-                        all[index].moves = true;
+                        all[index].hands_on = true;
                     }
                 }
                 // These only look at what it leads to.
@@ -86,7 +93,7 @@ pub fn uses(function: &Function) -> Vec<Use> {
                 _ => {
                     for operand in instruction.operands() {
                         if let Some(index) = of(&operand) {
-                            all[index].moves = true;
+                            all[index].hands_on = true;
                         }
                     }
                 }
@@ -100,7 +107,7 @@ pub fn uses(function: &Function) -> Vec<Use> {
             }
             TerminatorKind::Return(Some(operand)) => {
                 if let Some(index) = of(operand) {
-                    all[index].moves = true;
+                    all[index].hands_on = true;
                 }
             }
             _ => {}

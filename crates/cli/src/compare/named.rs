@@ -85,7 +85,11 @@ pub fn named(
                 shown,
                 what: What::Project(Box::new(project), None),
             });
-        } else if path.extension().is_some_and(|ending| ending == "c") && path.exists() {
+        } else if path
+            .extension()
+            .is_some_and(|ending| ending == "c" || ending == "h")
+            && path.is_file()
+        {
             all.push(Named {
                 shown,
                 what: What::File(path.to_path_buf(), None),

@@ -46,7 +46,7 @@ pub fn observed(
             _ => {
                 let size = globals.find(|(global, _)| global == name).map(|one| one.1);
                 let is_pointer = |holder: &Holder| {
-                    holder.name == *name && size == Some(8) && holder.offsets.is_some()
+                    holder.name == *name && size == Some(8) && holder.offsets == Some(vec![0])
                 };
                 let ty = match size {
                     _ if holders.iter().any(is_pointer) => Type::Ptr,

@@ -10,7 +10,7 @@ use patchwright_ir::Module;
 use patchwright_lower::lower;
 use patchwright_prove::{
     Source, Told, Trusted, arguments_read, find,
-    inputs::{Wishes, check, connect, parameters},
+    inputs::{Wishes, check, connect, parameters, returned_record},
     told,
 };
 use patchwright_report::comparison::PageSource;
@@ -137,7 +137,10 @@ pub fn versions(
     both[1].changed = changed_lines(&texts[1], &texts[0]);
     let mut holding = Vec::new();
     for version in &both {
-        holding.extend(holders(&version.source().unit, &version.shapes));
+        let function = args.function.as_deref();
+        let result = function.and_then(|name| returned_record(&version.sources, name));
+        let unit = &version.source().unit;
+        holding.extend(holders(unit, &version.shapes, result.as_ref()));
     }
     let same_code = is_same_code(&[both[0].module()], &[both[1].module()]);
     Ok(Versions {

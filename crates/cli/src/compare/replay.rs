@@ -408,19 +408,36 @@ fn agreement(
     let pointers = watch.result.contains(&Some(Type::Ptr));
     let is_pointer = |seen: &Seen| match seen {
         Seen::Result => pointers,
-        Seen::Object(name) => versions.holders.iter().any(|holder| holder.name == *name),
+        Seen::Object(name) => versions
+            .holders
+            .iter()
+            .any(|holder| holder.name == *name && holder.has_pointers()),
         _ => false,
     };
     let is_compared = |name: &str| {
         // The bytes of pointers are of one version.
-        let holds = |holder: &Holder| holder.name.trim_start_matches('*') == name;
+        let holds =
+            |holder: &Holder| holder.name.trim_start_matches('*') == name && holder.has_pointers();
         !versions.holders.iter().any(holds)
     };
     let left = |one: &Execution| -> Vec<(String, Vec<u8>)> {
         let compared = one.left.iter().filter(|(name, _)| is_compared(name));
         compared.cloned().collect()
     };
-    let same = || old.ending == new.ending && old.output == new.output && left(old) == left(new);
+    let same_left = || {
+        let of = |side: usize, one: &Execution| -> Vec<(String, Vec<u8>)> {
+            let mut all = left(one);
+            for (name, bytes) in &mut all {
+                if name == "result" {
+                    one_nan(bytes, watch.result[side]);
+                }
+            }
+            all
+        };
+        of(0, old) == of(1, new)
+    };
+    let printed = |one: &Execution| String::from_utf8_lossy(&one.output).replace("-nan", "nan");
+    let same = || old.ending == new.ending && printed(old) == printed(new) && same_left();
     let agrees = match partition.kind {
         Kind::NewFails => fails(old).is_none() && fails(new).is_some(),
         Kind::OldFails => fails(old).is_some() && fails(new).is_none(),
@@ -469,6 +486,20 @@ fn agreement(
             new.ending,
             new.at
         )),
+    }
+}
+
+/// Any NaN is the same as any other.
+fn one_nan(bytes: &mut [u8], ty: Option<Type>) {
+    let is_nan = match (ty, &*bytes) {
+        (Some(Type::F32), &[a, b, c, d]) => f32::from_le_bytes([a, b, c, d]).is_nan(),
+        (Some(Type::F64), &[a, b, c, d, e, f, g, h]) => {
+            f64::from_le_bytes([a, b, c, d, e, f, g, h]).is_nan()
+        }
+        _ => false,
+    };
+    if is_nan {
+        bytes.fill(0xff);
     }
 }
 

@@ -13,7 +13,7 @@ use patchwright_compare::{
 };
 use patchwright_exec::{CancelToken, JournalOptions};
 use patchwright_ir::{Module, Program};
-use patchwright_prove::{Given, arguments, leads_to, mixes_arguments, standard_input};
+use patchwright_prove::{Given, arguments, mixes_arguments, shown_inputs, standard_input};
 use patchwright_report::comparison::{self, Comparison};
 use patchwright_solve::{Budget, Terms};
 use patchwright_symbolic::{Check, EncodeError, Encoding, InputKind, Options, Place, encode};
@@ -751,15 +751,6 @@ fn share(share: Share) -> comparison::Covered {
     }
 }
 
-/// It says nothing that somebody could give.
-fn is_nothing(kind: &InputKind) -> bool {
-    match kind {
-        InputKind::Unwritten(_) => true,
-        InputKind::Called { ty, .. } => *ty == patchwright_ir::Type::Void,
-        _ => false,
-    }
-}
-
 /// The inputs of a sample that a person gives: arguments, standard input, values.
 pub fn sample(samples: &[Vec<Given>; 2]) -> Vec<(String, String)> {
     let mut all: Vec<&Given> = Vec::new();
@@ -771,7 +762,7 @@ pub fn sample(samples: &[Vec<Given>; 2]) -> Vec<(String, String)> {
                 | InputKind::Same { .. }
                 | InputKind::Distance { .. }
         );
-        if !given.consumed && !is_argument || is_nothing(&given.kind) {
+        if !given.consumed && !is_argument || matches!(given.kind, InputKind::Unwritten(_)) {
             continue;
         }
         if !all.iter().any(|other| other.name == given.name) {
@@ -795,28 +786,25 @@ pub fn sample(samples: &[Vec<Given>; 2]) -> Vec<(String, String)> {
                 | InputKind::ArgumentNumber(..)
         )
     };
-    let everything: Vec<Given> = all.iter().map(|given| (*given).clone()).collect();
-    let mut shown: Vec<(String, String)> = all
-        .iter()
-        .filter(is_value)
-        .filter_map(|given| match leads_to(given, &everything) {
-            Some(place) => place,
-            None => Some((given.name.clone(), given.text())),
-        })
-        .collect();
+    let values: Vec<&Given> = all.iter().filter(is_value).copied().collect();
+    let mut shown = shown_inputs(&values);
     // The version that reads more tells what there is to read.
     let longest = |of: &dyn Fn(&[Given]) -> Vec<u8>| {
         let texts = samples.iter().map(|inputs| of(inputs));
         texts.max_by_key(Vec::len).unwrap_or_default()
     };
     for (at, word) in arguments(&samples[0]).iter().enumerate() {
-        let text = String::from_utf8_lossy(word).into_owned();
-        shown.push((format!("argv[{}]", at + 1), format!("{text:?}")));
+        shown.push((
+            format!("argv[{}]", at + 1),
+            patchwright_report::text::quoted_bytes(word),
+        ));
     }
     if reads {
         let text = longest(&standard_input);
-        let text = String::from_utf8_lossy(&text).into_owned();
-        shown.push(("standard input".to_owned(), format!("{text:?}")));
+        shown.push((
+            "standard input".to_owned(),
+            patchwright_report::text::quoted_bytes(&text),
+        ));
     }
     shown
 }

@@ -36,6 +36,40 @@ impl Job<'_> {
     /// Decides about the program, and executes what is found. Where nothing fails within the bound and the user did not
     /// name one, it goes on with larger ones as long as that is little work; counted, so that the answer is always the same.
     pub(super) fn decided(&mut self) -> Result<Decided, Problem> {
+        let mut known = self.decided_of_trees()?;
+        let holds = matches!(known.verdict, Verdict::Proved | Verdict::Bounded(_));
+        if !holds || !self.program.told().links_apart {
+            return Ok(known);
+        }
+        // Structures whose pointers lead back, or to one object: loops over them may have no end.
+        let trees = self.program.link_structures();
+        self.like = None;
+        let conflicts = self.args.budget.unwrap_or(u64::MAX);
+        let little = (
+            Some(conflicts.min(deeper::FIRST_CONFLICTS)),
+            self.instructions().min(deeper::INSTRUCTIONS),
+        );
+        let bound = self
+            .args
+            .bound
+            .unwrap_or(deeper::LINKED)
+            .min(deeper::LINKED);
+        match self.decided_within(bound, little) {
+            Ok(linked) if matches!(linked.verdict, Verdict::Failed(_)) => return Ok(linked),
+            Ok(linked) if matches!(linked.verdict, Verdict::Proved) => {
+                known.report.inputs = linked.report.inputs;
+                known.report.assumed = linked.report.assumed;
+            }
+            Ok(_) | Err(Problem::Interrupted) => {}
+            Err(other) => return Err(other),
+        }
+        self.program.part_structures(trees);
+        self.like = None;
+        Ok(known)
+    }
+
+    /// The same, where structures that structures lead to are their own.
+    fn decided_of_trees(&mut self) -> Result<Decided, Problem> {
         if let Some(most) = self.args.paths {
             return self.decided_by_paths(most);
         }

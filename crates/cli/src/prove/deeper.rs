@@ -14,6 +14,9 @@ pub const MANY: u64 = 20_000;
 /// Instructions that are encoded before other ways are tried, at most.
 pub const INSTRUCTIONS: u64 = 50_000;
 
+/// Rounds of loops over structures whose pointers may lead back: most of these have no end.
+pub const LINKED: u32 = 4;
+
 /// Whether twice as many rounds are little work after one with so many instructions and conflicts: loops within each other
 /// have four times as many instructions then.
 pub fn is_little((instructions, conflicts): (u64, u64)) -> bool {

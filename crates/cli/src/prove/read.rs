@@ -363,6 +363,38 @@ impl Program {
         }
     }
 
+    /// Lets pointers in structures lead back, and several to one; what the parameters were before.
+    pub fn link_structures(&mut self) -> Vec<ParameterShape> {
+        let before = self.shapes.clone();
+        self.wishes.links = true;
+        if let Some(function) = &self.function {
+            connect(
+                &mut [&mut self.shapes],
+                &self.sources,
+                function,
+                &self.wishes,
+            );
+        }
+        self.give_shapes();
+        before
+    }
+
+    /// Structures lead to others of their own again.
+    pub fn part_structures(&mut self, shapes: Vec<ParameterShape>) {
+        self.wishes.links = false;
+        self.shapes = shapes;
+        self.give_shapes();
+    }
+
+    fn give_shapes(&mut self) {
+        let other = self.reference.as_mut().map(|other| &mut other.entry);
+        for one in std::iter::once(&mut self.entry).chain(other) {
+            if let Entry::Function { parameters, .. } = one {
+                parameters.clone_from(&self.shapes);
+            }
+        }
+    }
+
     /// What is told of the inputs.
     pub fn told(&self) -> Told {
         told(&self.shapes, &self.wishes)

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use patchwright_csource::{ExprKind, Place as CPlace, UnaryOperator};
-use patchwright_ir::{Node, Type};
-use patchwright_prove::{Counterexample, Given, Replay, arguments, leads_to, standard_input};
+use patchwright_ir::Node;
+use patchwright_prove::{Counterexample, Given, Replay, arguments, shown_inputs, standard_input};
 use patchwright_report::proof::{self, Report};
 use patchwright_symbolic::{InputKind, Place};
 use patchwright_text::LineMap;
@@ -73,32 +73,26 @@ const LONGEST_NAME: usize = 24;
 
 /// The inputs that are shown of an execution.
 pub fn inputs(given: &[Given]) -> Vec<proof::Input> {
-    given
-        .iter()
-        .filter(|given| {
-            let is_argument = matches!(
-                given.kind,
-                InputKind::Argument(_)
-                    | InputKind::Null
-                    | InputKind::Same { .. }
-                    | InputKind::Distance { .. }
-            );
-            let is_nothing = matches!(given.kind, InputKind::Called { ty: Type::Void, .. });
-            (given.consumed || is_argument) && !is_nothing
-        })
-        .filter(|given| {
-            !matches!(
-                given.kind,
+    let is_shown = |one: &&Given| {
+        let is_argument = matches!(
+            one.kind,
+            InputKind::Argument(_)
+                | InputKind::Null
+                | InputKind::Same { .. }
+                | InputKind::Distance { .. }
+        );
+        (one.consumed || is_argument)
+            && !matches!(
+                one.kind,
                 InputKind::ArgumentByte(..)
                     | InputKind::ArgumentNumber(..)
                     | InputKind::Present
                     | InputKind::Length
             )
-        })
-        .filter_map(|one| match leads_to(one, given) {
-            Some(place) => place,
-            None => Some((one.name.clone(), one.text())),
-        })
+    };
+    let all: Vec<&Given> = given.iter().filter(is_shown).collect();
+    let shown = shown_inputs(&all).into_iter();
+    shown
         .map(|(name, value)| proof::Input { name, value })
         .collect()
 }

@@ -17,7 +17,10 @@ use patchwright_csource::{Clang, TranslationUnit, parse};
 use patchwright_exec::{CancelToken, CompileCommand, Runner, RunnerProgram};
 use patchwright_ir::{Module, Program};
 use patchwright_lower::lower;
-use patchwright_prove::{Source, Trusted, parameters};
+use patchwright_prove::{
+    Source, Trusted,
+    inputs::{Wishes, parameters},
+};
 use patchwright_solve::{Assignment, Budget, Term, Terms};
 use patchwright_symbolic::{Check, Entry, Options, ParameterShape, encode, encode_along, library};
 
@@ -198,8 +201,14 @@ fn both(old: &str, new: &str, asked: &Asked) -> Both {
                 longest: 0,
             },
             Some(name) => {
-                let shapes = parameters(&sources, name, &lengths).expect("parameters");
-                holding.extend(holders(&sources[0].unit, &shapes));
+                let shapes = {
+                    let wishes = Wishes {
+                        lengths,
+                        ..Wishes::default()
+                    };
+                    parameters(&sources, name, &wishes).expect("parameters")
+                };
+                holding.extend(holders(&sources[0].unit, &shapes, None));
                 Entry::Function {
                     name: name.to_owned(),
                     parameters: shapes,

@@ -13,10 +13,11 @@ use patchwright_ir::Module;
 use patchwright_prove::{
     Counterexample, Extent, Followed, For, Found, Level, Mutations, OneByOne, Paths, PathsFound,
     Prover, Repair, Replay, Search, Source, Trusted, Verdict, agreement, choices, execute, harness,
-    link, mutations, parameters, patched, question, spec,
+    inputs::{Wishes, parameters},
+    link, mutations, patched, question, spec,
 };
 use patchwright_solve::{Assignment, Budget, Terms};
-use patchwright_symbolic::{Check, Encoding, Entry, Options, encode_along};
+use patchwright_symbolic::{Check, Encoding, Entry, Options, ParameterShape, encode_along};
 
 pub struct Reader {
     runner: Runner,
@@ -80,6 +81,15 @@ pub struct Asked {
 }
 
 impl Asked {
+    /// The parameters of the function, none of which leads to what is another's.
+    pub fn shapes(&self, sources: &[Source], function: &str) -> Vec<ParameterShape> {
+        let wishes = Wishes {
+            lengths: self.lengths.clone(),
+            ..Wishes::default()
+        };
+        parameters(sources, function, &wishes).expect("shapes")
+    }
+
     pub fn read(text: &str) -> Asked {
         let mut asked = Asked::default();
         for line in text.lines() {
@@ -132,7 +142,7 @@ impl Asked {
             },
             Some(name) => Entry::Function {
                 name: name.clone(),
-                parameters: parameters(sources, name, &self.lengths).expect("shapes"),
+                parameters: self.shapes(sources, name),
             },
         }
     }
@@ -287,7 +297,7 @@ pub fn replayed(
     let module = match &asked.function {
         None => patchwright_lower::lower(&sources[0].unit, &sources[0].path),
         Some(name) => {
-            let shapes = parameters(sources, name, &asked.lengths).expect("shapes");
+            let shapes = asked.shapes(sources, name);
             let path = &sources[0].path;
             let text = harness(
                 sources,

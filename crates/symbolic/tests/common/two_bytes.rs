@@ -69,6 +69,7 @@ pub fn entry() -> Entry {
     let scalar = |name: &str, ty| ParameterShape {
         name: name.to_owned(),
         shape: Shape::Scalar(ty),
+        ways: Vec::new(),
     };
     Entry::Function {
         name: "f".to_owned(),
