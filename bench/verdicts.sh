@@ -22,7 +22,7 @@ for name in "$@"; do
   if [ ! -d "$project" ]; then
     cp -R "$here/programs/$name" "$project"
     # Many mutants never end, and these tests take milliseconds.
-    sed 's/^\[tests\]$/[tests]\ntimeout-ms = 1500/' "$here/programs/$name/patchwright.toml" >"$project/patchwright.toml"
+    sed 's/^\[tests\]$/[tests]\ntimeout = "1500ms"/' "$here/programs/$name/patchwright.toml" >"$project/patchwright.toml"
   fi
   patches=$folder/$name.jsonl
   if [ ! -s "$patches" ]; then

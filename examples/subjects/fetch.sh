@@ -47,13 +47,13 @@ esac
 #   buggy_file         the file that the fix changes, from the project's root
 #   build_command      builds what the tests need, incrementally, from the project's root
 #   compile_commands   where the build leaves a compile database ('' if it has none)
-#   timeout_ms         a generous limit for one test
+#   timeout            a generous limit for one test
 #   configure_subject  prepares for the first build
 #   add_files          puts the helper files into pw/
 #   finish_subject     is run after the first build
 #   test_names         prints the name of every test
 package='' version='' fix_patch='' buggy_file='' build_command='' compile_commands=''
-timeout_ms=10000
+timeout=10s
 finish_subject() { :; }
 # shellcheck source=/dev/null
 . "$subject/subject.sh"
@@ -123,7 +123,7 @@ write_project() {
     echo
     echo "[tests]"
     echo "driver = \"./pw/run-test.sh\""
-    echo "timeout-ms = $timeout_ms"
+    echo "timeout = \"$timeout\""
     echo "names = ["
     test_names | sed 's/.*/  "&",/'
     echo "]"

@@ -51,9 +51,9 @@ pub struct Arguments {
     /// Candidates above this cost are not explored
     #[arg(long, default_value_t = 3)]
     max_cost: u32,
-    /// Seconds for the exploration
-    #[arg(long, default_value_t = 120)]
-    budget: u64,
+    /// Time for the exploration
+    #[arg(long, value_name = "TIME", default_value = "120s", value_parser = crate::time)]
+    budget: Duration,
     /// Workers of the exploration
     #[arg(short, long, default_value_t = 2)]
     jobs: usize,
@@ -98,7 +98,7 @@ pub fn run(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
             true => Schemas::ALL,
             false => Schemas::default(),
         },
-        budget: Some(Duration::from_secs(arguments.budget)),
+        budget: Some(arguments.budget),
         keep_verdicts: true,
         ..Default::default()
     };

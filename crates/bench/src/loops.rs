@@ -23,9 +23,9 @@ pub struct Arguments {
     /// Rounds of each loop
     #[arg(long, value_name = "N", num_args = 1.., default_values = ["5", "10", "20"])]
     bounds: Vec<u32>,
-    /// Seconds for each proof
-    #[arg(long, value_name = "SECONDS", default_value_t = 120)]
-    seconds: u64,
+    /// Time for each proof
+    #[arg(long, value_name = "TIME", default_value = "120s", value_parser = crate::time)]
+    budget: Duration,
     /// The binary `patchwright` [default: the one beside this]
     #[arg(long, value_name = "FILE")]
     patchwright: Option<PathBuf>,
@@ -55,7 +55,7 @@ pub fn run(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
     let mut all_done = true;
     for program in &arguments.programs {
         for &bound in &arguments.bounds {
-            let row = row(&mut runner, &binary, program, bound, arguments.seconds)?;
+            let row = row(&mut runner, &binary, program, bound, arguments.budget)?;
             all_done &= row.is_some();
             let name = program.file_stem().unwrap_or_default().to_string_lossy();
             let row = row.unwrap_or_else(|| "no answer | | | | | | | |".to_owned());
@@ -72,7 +72,7 @@ fn row(
     binary: &Path,
     program: &Path,
     bound: u32,
-    seconds: u64,
+    budget: Duration,
 ) -> Result<Option<String>, Box<dyn Error>> {
     let program = std::path::absolute(program)?;
     let given: [OsString; 6] = [
@@ -85,7 +85,7 @@ fn row(
     ];
     let folder = program.parent().unwrap_or(Path::new("."));
     let request = Request::new(binary, folder).args(given).limits(Limits {
-        wall: Duration::from_secs(seconds),
+        wall: budget,
         ..Limits::for_build()
     });
     let outcome = runner.run(&request)?;

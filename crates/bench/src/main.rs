@@ -25,9 +25,15 @@ mod strategies;
 mod validation;
 mod validation_report;
 
-use std::{ffi::OsString, path::PathBuf, process::ExitCode};
+use std::{ffi::OsString, path::PathBuf, process::ExitCode, time::Duration};
 
 use clap::{Parser, Subcommand};
+use patchwright_exec::duration::{self, NoDuration};
+
+/// A time on the command line, as `patchwright` takes it.
+fn time(text: &str) -> Result<Duration, NoDuration> {
+    duration::parse(text, "s")
+}
 
 /// Measures Patchwright
 #[derive(Parser)]

@@ -12,7 +12,9 @@ use std::{
 };
 
 use clap::Args;
-use patchwright_exec::{CancelToken, Limits, Request, Runner, RunnerProgram, Scratch, files};
+use patchwright_exec::{
+    CancelToken, Limits, Request, Runner, RunnerProgram, Scratch, duration, files,
+};
 use serde_json::Value;
 
 use crate::{markdown, statistics::median};
@@ -27,9 +29,9 @@ pub struct Arguments {
     /// Mutants of each program
     #[arg(long, value_name = "N", default_value_t = 20)]
     mutants: usize,
-    /// Seconds for each mutant and strategy
-    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
-    seconds: u64,
+    /// Time for each mutant and strategy
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = crate::time)]
+    budget: Duration,
     /// Only these strategies
     #[arg(long, value_name = "ORDER", num_args = 1.., default_values = ["prv", "changed-paths", "all-paths"])]
     strategies: Vec<String>,
@@ -128,9 +130,9 @@ pub fn run(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
         }
     }
     let text = format!(
-        "{table}\nEach mutant had {} seconds with each strategy{}; loops have at most {} rounds, standard input {} bytes. \"First difference\" is counted from when both \
+        "{table}\nEach mutant had {} with each strategy{}; loops have at most {} rounds, standard input {} bytes. \"First difference\" is counted from when both \
          versions are read.\n",
-        arguments.seconds,
+        duration::written(arguments.budget),
         match arguments.executions {
             true => ", executions included",
             false => ", without executions",
@@ -197,7 +199,7 @@ fn compare(
         "--strategy".into(),
         strategy.into(),
         "--budget".into(),
-        arguments.seconds.to_string().into(),
+        duration::written(arguments.budget).into(),
         "--bound".into(),
         arguments.bound.to_string().into(),
         "--input".into(),
@@ -213,7 +215,7 @@ fn compare(
     }
     let folder = new.parent().unwrap_or(Path::new("."));
     // What is not about exploring takes its time, too.
-    let wall = Duration::from_secs(2 * arguments.seconds + 60);
+    let wall = 2 * arguments.budget + Duration::from_secs(60);
     let request = Request::new(binary, folder).args(given).limits(Limits {
         wall,
         ..Limits::for_build()

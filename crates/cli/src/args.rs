@@ -3,6 +3,7 @@
 use std::{ffi::OsString, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand};
+use patchwright_exec::duration::NoDuration;
 use patchwright_interpret::{CAN_BE_ALLOWED, Undefined};
 use patchwright_localize::Formula;
 
@@ -317,9 +318,13 @@ pub struct DescriptionArgs {
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Project")]
     pub build_timeout: Option<std::time::Duration>,
 
-    /// Time after which a test has failed, in milliseconds [default: derived from what it takes now]
-    #[arg(long, value_name = "MS", help_heading = "Project")]
-    pub test_timeout: Option<u64>,
+    /// Memory of a build, all of its processes together, in MiB [default: 8192, or three quarters of the machine's if that is less]
+    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Project")]
+    pub build_memory: Option<u64>,
+
+    /// Time after which a test has failed, such as 500ms, 10s [default: derived from what it takes now]
+    #[arg(long, value_name = "TIME", value_parser = test_time, help_heading = "Project")]
+    pub test_timeout: Option<std::time::Duration>,
 
     /// Let a case pass if its output is right but for whitespace at the ends of lines, and empty lines at the end
     #[arg(long, help_heading = "Project")]
@@ -463,14 +468,15 @@ pub struct BehaviourArgs {
     #[arg(long, value_name = "FILE", help_heading = "Behaviour")]
     pub answers: Option<PathBuf>,
 
-    /// Seconds for all of this, building the patches included
+    /// Take no longer than this for all of it, building the patches included
     #[arg(
         long,
-        value_name = "SECONDS",
-        default_value_t = 40,
+        value_name = "TIME",
+        default_value = "40s",
+        value_parser = duration,
         help_heading = "Behaviour"
     )]
-    pub compare_budget: u64,
+    pub compare_budget: std::time::Duration,
 }
 
 impl BehaviourArgs {
@@ -737,21 +743,11 @@ fn at_least_one(text: &str) -> Result<usize, String> {
 }
 
 /// A time.
-pub fn duration(text: &str) -> Result<std::time::Duration, String> {
-    let (number, unit) = text.split_at(
-        text.find(|c: char| !c.is_ascii_digit())
-            .unwrap_or(text.len()),
-    );
-    let number: Option<u64> = number.parse().ok();
-    let seconds = match unit {
-        "" | "s" => Some(1),
-        "m" => Some(60),
-        "h" => Some(3600),
-        _ => None,
-    };
-    let seconds = number
-        .zip(seconds)
-        .and_then(|(number, unit)| number.checked_mul(unit));
-    let seconds = seconds.ok_or_else(|| format!("`{text}` is no time; write 30s, 10m or 1h"))?;
-    Ok(std::time::Duration::from_secs(seconds))
+pub fn duration(text: &str) -> Result<std::time::Duration, NoDuration> {
+    patchwright_exec::duration::parse(text, "s")
+}
+
+/// A time of a test, which may be short.
+fn test_time(text: &str) -> Result<std::time::Duration, NoDuration> {
+    patchwright_exec::duration::parse(text, "ms")
 }

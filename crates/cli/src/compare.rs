@@ -24,7 +24,6 @@ pub(crate) mod tests_of;
 
 use std::{
     ffi::OsString,
-    io::Write,
     path::PathBuf,
     time::{Duration, Instant},
 };
@@ -227,7 +226,7 @@ pub fn run(args: &CompareArgs) -> Exit {
 }
 
 fn try_run(args: &CompareArgs) -> Result<Exit, Problem> {
-    let mut scratch = Scratch::in_default_place().map_err(Problem::of)?;
+    let mut scratch = Scratch::in_default_place_telling(&signals::removing).map_err(Problem::of)?;
     let cancel = CancelToken::new().map_err(Problem::of)?;
     signals::cancel_on_signals(cancel.clone(), false);
     let revisions = revisions::find(&args.versions, args.file.as_deref(), &scratch)?;
@@ -662,9 +661,6 @@ fn two(made: &[named::Made]) -> Option<[&named::Made; 2]> {
 }
 
 fn print(text: &str) -> Result<(), Problem> {
-    let mut out = std::io::stdout().lock();
-    out.write_all(text.as_bytes())
-        .and_then(|()| out.flush())
-        .unwrap_or_else(|error| panic!("failed printing to stdout: {error}"));
+    print!("{text}");
     Ok(())
 }

@@ -1,11 +1,6 @@
 //! `patchwright ir`: what a C file is in the IR.
 
-use std::{
-    collections::BTreeSet,
-    ffi::OsString,
-    io::{ErrorKind, Write},
-    path::PathBuf,
-};
+use std::{collections::BTreeSet, ffi::OsString, io::ErrorKind, path::PathBuf};
 
 use clap::Args;
 use patchwright_ir::{Function, drawing::control_flow, print_function, print_module};
@@ -84,7 +79,7 @@ fn try_run(args: &IrArgs) -> Result<Exit, String> {
             Some(function) => print_function(function),
             None => print_module(module),
         };
-        match std::io::stdout().write_all(text.as_bytes()) {
+        match crate::out::write(&text) {
             // Whoever reads it has seen enough.
             Err(error) if error.kind() == ErrorKind::BrokenPipe => {}
             written => written.map_err(|e| e.to_string())?,

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use patchwright_exec::CancelToken;
+use patchwright_exec::{CancelToken, duration};
 
 use crate::Exit;
 
@@ -56,8 +56,8 @@ impl Limits {
         }
         let time = time.filter(|time| started.elapsed() >= *time)?;
         Some(format!(
-            "it takes more than {} s; give a larger --timeout, or a smaller --bound",
-            time.as_secs_f64()
+            "it takes more than {}; give a larger --budget, or a smaller --bound",
+            duration::written(time)
         ))
     }
 

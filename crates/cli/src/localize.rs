@@ -31,7 +31,7 @@ pub fn run(args: &LocalizeArgs) -> Exit {
 }
 
 fn try_run(args: &LocalizeArgs) -> Result<Exit, RepairError> {
-    let mut scratch = Scratch::in_default_place()?;
+    let mut scratch = Scratch::in_default_place_telling(&signals::removing)?;
     let cancel =
         CancelToken::new().map_err(|source| files::FileError::new("open", "a pipe", source))?;
     signals::cancel_on_signals(cancel.clone(), false);

@@ -1,5 +1,8 @@
 //! The `patchwright` command line: flags and glue.
 
+#[macro_use]
+mod out;
+
 mod args;
 mod behaviour;
 mod compare;
@@ -31,7 +34,6 @@ mod validate;
 mod words;
 
 use std::any::Any;
-use std::io::Write;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
@@ -74,14 +76,14 @@ fn main() -> ExitCode {
         patchwright_exec::supervisor_main();
     }
     let given = words::with_separate_tests(std::env::args_os().collect(), &Cli::command());
-    let cli = match Cli::try_parse_from(given) {
+    let cli = match Cli::try_parse_from(&given) {
         Ok(cli) => cli,
         Err(error) => {
-            if let Some(told) = words::told(&error) {
-                let _ = write!(std::io::stderr(), "{told}");
+            if let Some(told) = words::told(&error, &given) {
+                out::tell(&told);
                 return Exit::BadInput.into();
             }
-            let printed = error.print();
+            let printed = out::closed().map_or_else(|| error.print(), Err);
             if let (false, Err(error)) = (error.use_stderr(), printed) {
                 return not_printed(&error).into();
             }
@@ -92,6 +94,10 @@ fn main() -> ExitCode {
             };
         }
     };
+    // What `run` executes decides itself what it does then, as a process would.
+    if let (Some(error), false) = (out::closed(), matches!(cli.command, Command::Run(_))) {
+        return not_printed(&error).into();
+    }
     shown::set(cli.shown);
     tracing_subscriber::fmt()
         .with_env_filter(
@@ -99,7 +105,7 @@ fn main() -> ExitCode {
                 tracing_subscriber::EnvFilter::new(shown::diagnostics(&cli.shown))
             }),
         )
-        .with_writer(std::io::stderr)
+        .with_writer(|| out::Errors)
         .init();
     resources::prepare();
     stay_quiet_without_bugs();
@@ -150,8 +156,7 @@ fn main() -> ExitCode {
 
 /// Prints a page, and says with which status to end.
 fn print(text: &[u8]) -> Exit {
-    let mut out = std::io::stdout().lock();
-    match out.write_all(text).and_then(|()| out.flush()) {
+    match out::write(&String::from_utf8_lossy(text)) {
         Ok(()) => Exit::Found,
         Err(error) => not_printed(&error),
     }
@@ -162,7 +167,7 @@ fn not_printed(error: &std::io::Error) -> Exit {
     if error.kind() == std::io::ErrorKind::BrokenPipe {
         return Exit::OutputClosed;
     }
-    let _ = writeln!(std::io::stderr(), "{}", resources::unwritable(error));
+    out::tell(&format!("{}\n", resources::unwritable(error)));
     Exit::BadInput
 }
 
@@ -172,7 +177,11 @@ fn stay_quiet_without_bugs() {
     std::panic::set_hook(Box::new(move |info| {
         let text = info.payload_as_str().map(str::to_owned);
         if text.is_none_or(|text| resources::refused(&text).is_none()) {
-            usual(info);
+            match std::env::var_os("RUST_BACKTRACE") {
+                // It may hold anything, but who asks for it is one of us.
+                Some(_) => usual(info),
+                None => out::tell(&format!("{info}\n")),
+            }
         }
     }));
 }
@@ -183,13 +192,13 @@ fn after(payload: &(dyn Any + Send)) -> ExitCode {
         Some(refused) => match resources::told(&refused) {
             None => return Exit::OutputClosed.into(),
             Some(message) => {
-                let _ = writeln!(std::io::stderr(), "{message}");
+                out::tell(&format!("{message}\n"));
                 return Exit::BadInput.into();
             }
         },
         None => "patchwright: this is a bug of Patchwright; please report it with the lines above",
     };
     // Perhaps nobody reads.
-    let _ = writeln!(std::io::stderr(), "{message}");
+    out::tell(&format!("{message}\n"));
     Exit::Bug.into()
 }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use patchwright_repair::Event;
+use patchwright_report::screen::one_line;
 
 use crate::{places::Places, shown};
 
@@ -64,7 +65,7 @@ impl<'a> Progress<'a> {
 
     /// Shows any text, in one line.
     pub fn message(&self, text: String) {
-        let text = text.replace('\n', " ");
+        let text = one_line(&text.replace('\n', " ")).into_owned();
         let beat = self.beat.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(beat) = &*beat {
             beat.set(&text);
@@ -74,7 +75,7 @@ impl<'a> Progress<'a> {
 
     /// Something the user should know.
     pub fn warn(&self, text: &str) {
-        let text = self.places.shown(text);
+        let text = indented(&self.places.shown(text));
         self.bar
             .suspend(|| eprintln!("patchwright: warning: {text}"));
     }
@@ -84,7 +85,7 @@ impl<'a> Progress<'a> {
         if shown::is_quiet() {
             return;
         }
-        let text = self.places.shown(text);
+        let text = indented(&self.places.shown(text));
         self.bar.suspend(|| eprintln!("patchwright: {text}"));
     }
 
@@ -123,6 +124,11 @@ impl<'a> Progress<'a> {
         self.bar.finish_and_clear();
         *self.beat.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
+}
+
+/// A message whose further lines stand further in: a name with an end of line in it shall not look like another message.
+fn indented(text: &str) -> String {
+    text.replace('\n', "\n  ")
 }
 
 /// Writes the message that is current, again and again, until it is dropped.

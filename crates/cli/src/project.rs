@@ -1,8 +1,8 @@
 //! From flags to a project.
 
-use std::{path::Path, time::Duration};
+use std::path::Path;
 
-use patchwright_exec::{FileSelection, Project, ProjectError, ProjectFlags, Scratch};
+use patchwright_exec::{FileSelection, Project, ProjectError, ProjectFlags, Scratch, limits::MIB};
 
 use crate::args::{DescriptionArgs, ProjectArgs};
 
@@ -50,12 +50,13 @@ pub fn load_described(
         prepare: args.prepare.clone(),
         exclude: args.exclude.clone(),
         build_timeout: args.build_timeout,
+        build_memory: args.build_memory.map(|memory| memory.saturating_mul(MIB)),
         compile_commands: args.compile_commands.clone(),
         driver: args.driver.clone(),
         tests: names(&args.tests),
         program: args.program.clone(),
         cases: args.cases.clone(),
-        test_timeout: args.test_timeout.map(Duration::from_millis),
+        test_timeout: args.test_timeout,
         ignore_trailing_whitespace: args.ignore_trailing_whitespace,
         allow_writes: args
             .allow_writes

@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Conflicts of one question to the solver at most: patches are many, and programs of this kind need a few thousands.
-const BUDGET: u64 = 1_000_000;
+const CONFLICTS: u64 = 1_000_000;
 /// Instructions that are encoded of a patched program at most.
 const INSTRUCTIONS: u64 = 1_000_000;
 
@@ -135,7 +135,7 @@ impl<'a> Prover<'a> {
             like,
             self.args.prove_bound,
         );
-        flags.budget = Some(BUDGET);
+        flags.conflicts = Some(CONFLICTS);
         flags.max_instructions = Some(INSTRUCTIONS);
         prove::decided(&flags, reader, sources, self.cancel)
     }

@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use patchwright_exec::{FileError, JournalOptions, Project, Rules, Scratch, files, project::Place};
+use patchwright_exec::{
+    FileError, JournalOptions, Project, Rules, Scratch, files, project::Place, set_build_memory,
+};
 
 use crate::state;
 
@@ -16,6 +18,9 @@ pub fn set_up(
     project: &Project,
     journal: Option<&JournalOptions>,
 ) -> Result<Vec<String>, FileError> {
+    if let Some(memory) = project.build_memory {
+        set_build_memory(memory);
+    }
     let allowed: Vec<PathBuf> = project
         .allow_writes
         .iter()

@@ -10,7 +10,6 @@ mod show;
 
 use std::{
     collections::BTreeMap,
-    io::Write,
     path::Path,
     sync::{Arc, Mutex},
     time::Instant,
@@ -67,7 +66,7 @@ pub fn run(args: &ProveArgs) -> Exit {
 
 fn try_run(args: &ProveArgs) -> Result<Exit, Problem> {
     let started = Instant::now();
-    let scratch = Scratch::in_default_place().map_err(Problem::of)?;
+    let scratch = Scratch::in_default_place_telling(&signals::removing).map_err(Problem::of)?;
     let cancel = CancelToken::new().map_err(Problem::of)?;
     signals::cancel_on_signals(cancel.clone(), false);
     let first = args.sources.first().map_or("".as_ref(), Path::new);
@@ -80,7 +79,7 @@ fn try_run(args: &ProveArgs) -> Result<Exit, Problem> {
     let end = move || drop(scratch.lock().map(|mut scratch| scratch.take()));
     let limits = Limits {
         memory: args.memory,
-        time: args.timeout,
+        time: args.budget,
     };
     limits.watch(started, cancel.clone(), end.clone());
     let result = deep(|| {
@@ -291,7 +290,7 @@ impl<'a> Job<'a> {
         let cancel = self.cancel;
         let interrupt = move || cancel.is_cancelled();
         let budget = Budget {
-            conflicts: self.args.budget,
+            conflicts: self.args.conflicts,
             interrupt: Some(&interrupt),
         };
         let quiet = self.args.json;
@@ -490,12 +489,7 @@ impl<'a> Job<'a> {
 
 /// Prints, and shows the progress below that.
 fn print_beside(progress: Option<&Progress<'_>>, text: &str) {
-    let write = || {
-        let mut out = std::io::stdout().lock();
-        out.write_all(text.as_bytes())
-            .and_then(|()| out.flush())
-            .unwrap_or_else(|error| panic!("failed printing to stdout: {error}"));
-    };
+    let write = || print!("{text}");
     match progress {
         Some(progress) => progress.aside(write),
         None => write(),

@@ -170,7 +170,7 @@ fn try_run(args: &RegressionArgs, is_over: &Arc<AtomicBool>) -> Result<Exit, Pro
             path: args.project.clone(),
         });
     }
-    let mut scratch = Scratch::in_default_place()?;
+    let mut scratch = Scratch::in_default_place_telling(&signals::removing)?;
     let cancel = CancelToken::new().map_err(|source| FileError::new("open", "a pipe", source))?;
     signals::cancel_on_signals(cancel.clone(), true);
     if let Some(budget) = args.budget {

@@ -103,7 +103,7 @@ pub(crate) fn exit_of(error: &RepairError) -> Exit {
 }
 
 fn try_run(args: &RepairArgs, places: &mut Option<Places>) -> Result<Exit, RepairError> {
-    let mut scratch = Scratch::in_default_place()?;
+    let mut scratch = Scratch::in_default_place_telling(&signals::removing)?;
     let places = &*places.insert(Places::new(scratch.path(), &args.project.project));
     let cancel =
         CancelToken::new().map_err(|source| files::FileError::new("open", "a pipe", source))?;

@@ -112,6 +112,8 @@ pub fn environment() -> Vec<Vec<u8>> {
 pub struct Host {
     open: Vec<Option<File>>,
     time: Option<i64>,
+    /// What the program prints stands among what this command tells, and is made safe to show as that is.
+    is_shown: bool,
 }
 
 fn errno(error: &std::io::Error) -> i32 {
@@ -135,12 +137,14 @@ impl Host {
         Host {
             open: standard.collect(),
             time,
+            is_shown: false,
         }
     }
 
     /// What the program prints goes to standard error; standard output is the command's own.
     pub fn with_output_on_standard_error(mut self) -> Host {
         self.open[1] = self.open[2].as_ref().and_then(|file| file.try_clone().ok());
+        self.is_shown = true;
         self
     }
 
@@ -177,6 +181,10 @@ impl World for Host {
     }
 
     fn write(&mut self, descriptor: i32, bytes: &[u8]) -> Result<(), i32> {
+        if self.is_shown && matches!(descriptor, 1 | 2) {
+            self.file(descriptor)?;
+            return crate::out::Errors.write_all(bytes).map_err(|e| errno(&e));
+        }
         self.file(descriptor)?
             .write_all(bytes)
             .map_err(|e| errno(&e))

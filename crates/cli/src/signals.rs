@@ -1,37 +1,56 @@
-//! SIGINT and SIGTERM end a run in order: tests are killed, copies removed, results written. What is in the middle of something
-//! long when its time is over is left where it is: supervisors end what they have started, and the next run removes the copies.
+//! SIGINT and SIGTERM end a run in order: tests are killed, results written, copies removed. What is in the middle of something
+//! long when its time is over is left where it is: what is known is written for it, supervisors end what they have started, and the
+//! next run removes the copies.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::path::Path;
+use std::sync::atomic::{AtomicI32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use patchwright_exec::CancelToken;
+use patchwright_exec::{CancelToken, scratch};
 
 use crate::Exit;
 
-static SIGNALLED: AtomicBool = AtomicBool::new(false);
+/// So many signals have come.
+static SIGNALS: AtomicUsize = AtomicUsize::new(0);
 
-/// What has been found is being written: that is waited for.
-static IS_WRITING: AtomicBool = AtomicBool::new(false);
+/// The last one.
+static LAST_SIGNAL: AtomicI32 = AtomicI32::new(0);
+
+/// Who writes what has been found: nobody yet, …
+const NOBODY: usize = 0;
+/// … the run itself, which is waited for, …
+const THE_RUN: usize = 1;
+/// … or it has been written.
+const WRITTEN: usize = 2;
+/// … or the run is not to write any more: this is done for it.
+const FOR_THE_RUN: usize = 3;
+
+static WRITER: AtomicUsize = AtomicUsize::new(NOBODY);
 
 /// So many milliseconds more a run has asked for.
 static MORE: AtomicU64 = AtomicU64::new(0);
 
-/// So much time a run has to come to its end.
+/// Writes what is known, if the run does not get to it.
+static LAST_WORDS: Mutex<Option<Box<dyn FnOnce() + Send>>> = Mutex::new(None);
+
+/// So much time a run has to come to its end, and then to remove its copies.
 const PATIENCE: Duration = Duration::from_millis(800);
 
 extern "C" fn on_signal(signal: libc::c_int) {
-    if SIGNALLED.swap(true, Ordering::SeqCst) {
-        // The second time the user means it; supervisors notice and kill what is left.
+    LAST_SIGNAL.store(signal, Ordering::SeqCst);
+    // The second one is minded by the thread that watches; whoever sends a third one does not want to wait for that.
+    if SIGNALS.fetch_add(1, Ordering::SeqCst) >= 2 {
         // SAFETY: `_exit` may be called in a signal handler.
         unsafe { libc::_exit(128 + signal) }
     }
 }
 
 /// Cancels `token` at the first SIGINT, SIGTERM or SIGHUP; the second one ends the process, and so does the first one after
-/// [`PATIENCE`]. `resumes` is what to tell then: whether another run can go on.
+/// [`PATIENCE`], when what is known is written. `resumes` is what to tell then: whether another run can go on.
 pub fn cancel_on_signals(token: CancelToken, resumes: bool) {
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
-        // SAFETY: the handler only touches an atomic and calls `_exit`.
+        // SAFETY: the handler only touches atomics and calls `_exit`.
         unsafe {
             libc::signal(
                 signal,
@@ -41,25 +60,78 @@ pub fn cancel_on_signals(token: CancelToken, resumes: bool) {
     }
     const INTERVAL: Duration = Duration::from_millis(20);
     std::thread::spawn(move || {
-        while !SIGNALLED.load(Ordering::SeqCst) {
+        let signals = || SIGNALS.load(Ordering::SeqCst);
+        while signals() == 0 {
             std::thread::sleep(INTERVAL);
         }
         token.cancel();
-        let begun = Instant::now();
-        let patience = || PATIENCE + Duration::from_millis(MORE.load(Ordering::SeqCst));
-        while begun.elapsed() < patience() || IS_WRITING.load(Ordering::SeqCst) {
+        let mut begun = Instant::now();
+        let mut was_written = false;
+        loop {
+            let writer = WRITER.load(Ordering::SeqCst);
+            if writer == WRITTEN && !was_written {
+                // Now the copies are removed.
+                (was_written, begun) = (true, Instant::now());
+            }
+            let more = match was_written {
+                true => 0,
+                false => MORE.load(Ordering::SeqCst),
+            };
+            let is_over =
+                signals() > 1 || begun.elapsed() >= PATIENCE + Duration::from_millis(more);
+            if writer != THE_RUN && is_over && (was_written || begins_for_the_run()) {
+                break;
+            }
             std::thread::sleep(INTERVAL);
         }
-        eprintln!("patchwright: {}", interrupted(resumes));
+        let words = LAST_WORDS
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        if let (Some(words), false) = (words, was_written) {
+            words();
+        }
+        let left: Vec<String> = scratch::left_behind()
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect();
+        let mut told = Vec::new();
+        if !was_written {
+            told.push(interrupted(resumes).to_owned());
+        }
+        if !left.is_empty() {
+            told.push(format!(
+                "copies are left in {}; the next run removes them",
+                left.join(" and ")
+            ));
+        }
+        if !told.is_empty() {
+            crate::out::tell(&format!("patchwright: {}\n", told.join("; ")));
+        }
+        let status = match signals() {
+            1 => Exit::Interrupted as libc::c_int,
+            _ => 128 + LAST_SIGNAL.load(Ordering::SeqCst),
+        };
         // SAFETY: ends the process at once, which is what is wanted.
-        unsafe { libc::_exit(Exit::Interrupted as libc::c_int) }
+        unsafe { libc::_exit(status) }
     });
+}
+
+/// Whether the run has not begun to write, and is not to any more.
+fn begins_for_the_run() -> bool {
+    let change = WRITER.compare_exchange(NOBODY, FOR_THE_RUN, Ordering::SeqCst, Ordering::SeqCst);
+    change.is_ok()
 }
 
 /// A run that was interrupted needs so much more time: it has found something and wants to be sure of it.
 pub fn give_time(more: Duration) {
     let more = u64::try_from(more.as_millis()).unwrap_or(u64::MAX / 2);
     MORE.store(more, Ordering::SeqCst);
+}
+
+/// What writes what is known by then, if the run does not get to that in time.
+pub fn at_the_last_moment(words: impl FnOnce() + Send + 'static) {
+    *LAST_WORDS.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(words));
 }
 
 /// What to tell at the end of a run that was interrupted.
@@ -72,8 +144,25 @@ pub fn interrupted(resumes: bool) -> &'static str {
 
 /// Writes what has been found, however long that takes.
 pub fn while_writing<T>(write: impl FnOnce() -> T) -> T {
-    IS_WRITING.store(true, Ordering::SeqCst);
+    let change = WRITER.compare_exchange(NOBODY, THE_RUN, Ordering::SeqCst, Ordering::SeqCst);
+    if change == Err(FOR_THE_RUN) {
+        // It is being written, and then the process ends.
+        loop {
+            std::thread::park();
+        }
+    }
     let result = write();
-    IS_WRITING.store(false, Ordering::SeqCst);
+    WRITER.store(WRITTEN, Ordering::SeqCst);
     result
+}
+
+/// Removing what an earlier run has left behind takes its time.
+pub fn removing(path: &Path) {
+    if crate::shown::is_quiet() {
+        return;
+    }
+    crate::out::tell(&format!(
+        "patchwright: removing {}, which an earlier run has left behind\n",
+        path.display()
+    ));
 }

@@ -1,18 +1,19 @@
 //! `patchwright validate`.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{
-    Mutex, PoisonError,
+    Arc, Mutex, MutexGuard, PoisonError,
     atomic::{AtomicBool, Ordering},
 };
 
-use patchwright_exec::{CancelToken, Project, RecordError, RunnerProgram, Scratch, Worker, files};
+use patchwright_exec::{
+    CancelToken, FileError, Project, RecordError, RunnerProgram, Scratch, Worker, files,
+};
 use patchwright_patches::{BaseTree, Counts, FolderTree, InputError, Reading, Source};
 use patchwright_report::{behaviour::Behaviour, text::Style, validation};
 use patchwright_validate::{
-    Confirm, Event, PatchSet, PatchVerdict, ProjectTree, Surroundings, TestFiles, ValidateError,
-    ValidateOptions, Validation, read_set, validate,
+    Confirm, Event, PatchSet, PatchVerdict, ProjectTree, Surroundings, TestFiles, Tests,
+    ValidateError, ValidateOptions, Validated, Validation, read_set, validate,
 };
 
 use crate::{
@@ -118,14 +119,32 @@ fn holds_cases(folder: &Path) -> bool {
 struct Display<'d> {
     progress: Progress<'d>,
     set: &'d PatchSet,
-    /// The stream of `--jsonl`.
-    stream: Option<Mutex<validation::Stream>>,
     told: Mutex<(usize, usize)>,
+    printer: Arc<Printer>,
+}
+
+/// Prints what is decided: as it is decided, at the end of the run, or when the run is ended in the middle of something.
+struct Printer {
+    /// The stream of `--jsonl`, as long as its last line is not printed.
+    stream: Mutex<Option<validation::Stream>>,
+    form: Form,
+    /// What is known by now.
+    known: Mutex<Validation>,
     /// Nobody reads what is printed, or it cannot be written.
     is_closed: AtomicBool,
     /// Why, and how to end then.
     not_printed: Mutex<Option<Exit>>,
     cancel: CancelToken,
+}
+
+/// What is printed.
+#[derive(Clone, Debug)]
+struct Form {
+    jsonl: bool,
+    json: bool,
+    junit: Option<PathBuf>,
+    keep_going: bool,
+    stats: bool,
 }
 
 impl Display<'_> {
@@ -134,18 +153,9 @@ impl Display<'_> {
             Event::Phase(name) => self.progress.phase(name),
             Event::Progress { done, total } => self.progress.progress(done, total),
             Event::Warning(text) => self.progress.warn(&text),
-            Event::Tests(tests) => {
-                if let Some(stream) = &self.stream {
-                    let mut stream = stream.lock().unwrap_or_else(PoisonError::into_inner);
-                    self.print(&stream.start(tests));
-                }
-            }
+            Event::Tests { tests, patches } => self.printer.begin(tests, patches),
             Event::Verdict { index, patch } => {
-                if let Some(stream) = &self.stream {
-                    let stream = stream.lock().unwrap_or_else(PoisonError::into_inner);
-                    let id = |number: usize| &self.set.entries[number].id().0[..];
-                    self.print(&stream.verdict(index, patch, id));
-                }
+                self.printer.verdict(index, patch);
                 let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
                 told.0 += 1;
                 told.1 += usize::from(patch.verdict == Some(PatchVerdict::Plausible));
@@ -158,12 +168,94 @@ impl Display<'_> {
             }
         }
     }
+}
+
+impl Printer {
+    fn known(&self) -> MutexGuard<'_, Validation> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn stream(&self) -> MutexGuard<'_, Option<validation::Stream>> {
+        self.stream.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn begin(&self, tests: &Tests, patches: &[Validated]) {
+        *self.known() = Validation {
+            tests: tests.clone(),
+            patches: patches.to_vec(),
+            interrupted: true,
+            ..Validation::default()
+        };
+        if let Some(stream) = &mut *self.stream() {
+            self.print(&stream.start(tests));
+        }
+    }
+
+    fn verdict(&self, index: usize, patch: &Validated) {
+        let mut known = self.known();
+        patch.clone_into(&mut known.patches[index]);
+        if let Some(stream) = &*self.stream() {
+            let id = |number: usize| &known.patches[number].id.0[..];
+            self.print(&stream.verdict(index, patch, id));
+        }
+    }
+
+    /// The last line of a stream that has begun, when the run fails.
+    fn end_stream(&self) {
+        let known = self.known().clone();
+        if let Some(stream) = self.stream().take()
+            && !known.tests.names.is_empty()
+        {
+            self.print(&stream.end(&known));
+        }
+    }
+
+    /// Writes what is known of all patches, for a run that does not get to it by itself.
+    fn last_words(&self) {
+        let known = self.known().clone();
+        if known.tests.names.is_empty() {
+            return;
+        }
+        if let Err(error) = self.write(&known, None) {
+            eprintln!("patchwright: error: {error}");
+        }
+    }
+
+    /// Writes what is known of all patches.
+    fn write(&self, outcome: &Validation, behaviour: Option<&Behaviour>) -> Result<(), FileError> {
+        let Form {
+            jsonl,
+            json,
+            junit,
+            keep_going,
+            stats,
+        } = &self.form;
+        if let Some(file) = junit {
+            files::write_atomic(file, validation::junit(outcome, *keep_going).as_bytes())?;
+        }
+        if *jsonl {
+            // Nothing is printed behind it.
+            if let Some(stream) = self.stream().take() {
+                self.print(&stream.end(outcome));
+            }
+        } else if *json {
+            self.print(&validation::json(outcome, behaviour));
+        } else {
+            let colour = crate::shown::colour();
+            self.print(&validation::table(outcome, Style { colour }));
+            if let Some(behaviour) = behaviour {
+                self.print(&behaviour.text(Style { colour }));
+            }
+            if *stats {
+                self.print(&validation::stats(&outcome.stats));
+            }
+        }
+        Ok(())
+    }
 
     /// Prints a line of the stream. If nobody reads it any more, there is nothing left to do.
     fn print(&self, line: &str) {
-        let mut out = std::io::stdout().lock();
-        let written = out.write_all(line.as_bytes()).and_then(|()| out.flush());
-        if let Err(error) = written
+        if let Err(error) = crate::out::write(line)
             && !self.is_closed.swap(true, Ordering::Relaxed)
         {
             let exit = crate::not_printed(&error);
@@ -190,7 +282,7 @@ fn try_run(args: &ValidateArgs) -> Result<Exit, ValidateError> {
         cases,
         patches: sources,
     } = inputs(args);
-    let mut scratch = Scratch::in_default_place()?;
+    let mut scratch = Scratch::in_default_place_telling(&signals::removing)?;
     let cancel =
         CancelToken::new().map_err(|source| files::FileError::new("open", "a pipe", source))?;
     signals::cancel_on_signals(cancel.clone(), true);
@@ -263,12 +355,24 @@ fn try_run(args: &ValidateArgs) -> Result<Exit, ValidateError> {
     let display = Display {
         progress,
         set: &set,
-        stream: args.jsonl.then(Mutex::default),
         told: Mutex::default(),
-        is_closed: AtomicBool::new(false),
-        not_printed: Mutex::default(),
-        cancel: cancel.clone(),
+        printer: Arc::new(Printer {
+            stream: Mutex::new(args.jsonl.then(validation::Stream::default)),
+            form: Form {
+                jsonl: args.jsonl,
+                json: args.json,
+                junit: args.junit.clone(),
+                keep_going: args.keep_going,
+                stats: args.stats,
+            },
+            known: Mutex::default(),
+            is_closed: AtomicBool::new(false),
+            not_printed: Mutex::default(),
+            cancel: cancel.clone(),
+        }),
     };
+    let printer = display.printer.clone();
+    signals::at_the_last_moment(move || printer.last_words());
     let show = |event: Event<'_>| display.show(event);
     let outcome = validate(
         &project,
@@ -284,17 +388,21 @@ fn try_run(args: &ValidateArgs) -> Result<Exit, ValidateError> {
     display.progress.finish();
     let tried = protection::untold(&scratch);
     tried.iter().for_each(|told| display.progress.warn(told));
-    let outcome = match (outcome, display.unwritten()) {
+    let outcome = match (outcome, display.printer.unwritten()) {
         (Err(error), Some(exit)) if error.is_cancelled() => return Ok(exit),
-        (outcome, _) => outcome?,
+        (Err(error), _) => {
+            display.printer.end_stream();
+            return Err(error);
+        }
+        (Ok(outcome), _) => outcome,
     };
     let wants = args.behaviour.is_wanted() && !outcome.interrupted;
     let behaviour = match wants && outcome.plausible() > 0 {
         true => behaviour_of(args, &project, &set, &outcome, &scratch, &cancel),
         false => None,
     };
-    signals::while_writing(|| write(args, &display, &outcome, behaviour.as_ref()))?;
-    Ok(if let Some(exit) = display.unwritten() {
+    signals::while_writing(|| display.printer.write(&outcome, behaviour.as_ref()))?;
+    Ok(if let Some(exit) = display.printer.unwritten() {
         exit
     } else if outcome.interrupted {
         eprintln!("patchwright: {}", signals::interrupted(true));
@@ -340,34 +448,6 @@ fn behaviour_of(
         .map(|entry| entry.id().0.clone())
         .collect();
     Some(found)
-}
-
-/// Writes what is known of all patches.
-fn write(
-    args: &ValidateArgs,
-    display: &Display<'_>,
-    outcome: &Validation,
-    behaviour: Option<&Behaviour>,
-) -> Result<(), ValidateError> {
-    if let Some(file) = &args.junit {
-        files::write_atomic(file, validation::junit(outcome, args.keep_going).as_bytes())?;
-    }
-    if let Some(stream) = &display.stream {
-        let stream = stream.lock().unwrap_or_else(PoisonError::into_inner);
-        display.print(&stream.end(outcome));
-    } else if args.json {
-        display.print(&validation::json(outcome, behaviour));
-    } else {
-        let colour = crate::shown::colour();
-        display.print(&validation::table(outcome, Style { colour }));
-        if let Some(behaviour) = behaviour {
-            display.print(&behaviour.text(Style { colour }));
-        }
-        if args.stats {
-            display.print(&validation::stats(&outcome.stats));
-        }
-    }
-    Ok(())
 }
 
 /// With a single argument, a folder without patches was perhaps meant as the project.

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 
 use clap::Command;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 /// Names of tests behind `--tests` may begin with a minus sign: those that are no flags of the command are written as `--tests=NAME`, and so
 /// are all that stand with them.
@@ -62,11 +63,34 @@ pub fn with_separate_tests(words: Vec<OsString>, command: &Command) -> Vec<OsStr
     separate
 }
 
-/// What is wrong with the command line, as all other errors are told.
-pub fn told(error: &clap::Error) -> Option<String> {
+/// Flags that have another name now: the command, the name before, the name now.
+const RENAMED: [(&str, &str, &str); 1] = [("prove", "--timeout", "--budget")];
+
+/// What is wrong with the command line `words`, as all other errors are told.
+pub fn told(error: &clap::Error, words: &[OsString]) -> Option<String> {
     let text = error.render().to_string();
     let rest = text.strip_prefix("error: ")?;
-    Some(format!("patchwright: error: {rest}"))
+    let unknown = match (error.kind(), error.get(ContextKind::InvalidArg)) {
+        (ErrorKind::UnknownArgument, Some(ContextValue::String(flag))) => flag.as_str(),
+        _ => "",
+    };
+    let renamed = RENAMED.iter().find(|(command, before, _)| {
+        *before == unknown && words.iter().any(|word| word == command)
+    });
+    Some(match renamed {
+        Some((_, before, now)) => {
+            format!(
+                "patchwright: error: `{before}` is called `{now}`\n\n{}",
+                usage(rest)
+            )
+        }
+        None => format!("patchwright: error: {rest}"),
+    })
+}
+
+/// What an error says behind its first line and its tips.
+fn usage(text: &str) -> &str {
+    text.find("Usage:").map_or("", |at| &text[at..])
 }
 
 #[cfg(test)]

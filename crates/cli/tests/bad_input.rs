@@ -226,7 +226,7 @@ fn a_test_that_never_ends() {
         "driver.sh",
         "#!/bin/sh\ncase $1 in\nless) test \"$(./max 1 2)\" = 1 ;;\nforever) exec sleep 1000 ;;\nesac\n",
     );
-    let timeout = ["--test-timeout", "300"];
+    let timeout = ["--test-timeout", "300ms"];
     insta::assert_snapshot!(with_driver(&place, &BUILD, &["less", "forever"], &timeout));
 }
 
@@ -408,5 +408,59 @@ fn a_build_that_succeeds_only_on_what_it_left_when_it_failed() {
     assert!(
         message.contains("does not build before any change"),
         "{message}"
+    );
+}
+
+#[test]
+fn times_without_a_unit_and_former_flags_are_told_with_what_to_write_now() {
+    let place = driven();
+    place.write("max.c", "int main(void) { return 0; }\n");
+    for (arguments, wanted) in [
+        (
+            &["repair", "project", "--test-timeout", "300"][..],
+            "write `300ms`",
+        ),
+        (
+            &["repair", "project", "--build-timeout", "90"],
+            "write `90s`",
+        ),
+        (&["repair", "project", "--budget", "60"], "write `60s`"),
+        (
+            &["validate", "project", "p.diff", "--compare-budget", "40"],
+            "write `40s`",
+        ),
+        (
+            &["compare", "a.c", "b.c", "--budget", "1.5m"],
+            "`1.5m` is no time",
+        ),
+        (
+            &["regression", "less", "--budget", "1d"],
+            "such as 500ms, 10s, 10m or 1h",
+        ),
+        (
+            &["prove", "max.c", "--budget", "100000"],
+            "`--conflicts 100000`",
+        ),
+        (
+            &["prove", "max.c", "--timeout", "1s"],
+            "`--timeout` is called `--budget`",
+        ),
+    ] {
+        let output = place.run(arguments);
+        let told = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {told}");
+        assert!(told.starts_with("patchwright: error: "), "{told}");
+        assert!(told.contains(wanted), "{arguments:?}: {told}");
+    }
+    place.write(
+        "patchwright.toml",
+        "[tests]\ndriver = \"driver.sh\"\nnames = [\"less\"]\ntimeout-ms = 300\n",
+    );
+    let output = place.run(["repair", "project"]);
+    let told = stderr(&output);
+    assert_eq!(output.status.code(), Some(2), "{told}");
+    assert!(
+        told.contains("`timeout-ms = 300` is written `timeout = \"300ms\"`"),
+        "{told}"
     );
 }

@@ -652,7 +652,7 @@ fn what_was_known_when_the_time_was_over_is_resumed_and_of_a_finished_run_nothin
     let state = place.project().join("state");
     let kept = || fs::read_dir(&state).map_or(0, |files| files.count());
     let state_flag = state.to_str().unwrap();
-    let flags = ["--function", "f", "--budget", "1", "--state", state_flag];
+    let flags = ["--function", "f", "--budget", "1s", "--state", state_flag];
     let first = place.compared(&flags, 1);
     assert_eq!(first["ended_early"], true, "{first:#}");
     assert_eq!(kept(), 1);
@@ -860,7 +860,7 @@ fn a_comparison_that_was_killed_goes_on_with_what_it_had_found() {
     let state = place.project().join("state");
     let flags = ["--function", "f", "--state", state.to_str().unwrap()];
     let files = ["compare", "project/old.c", "project/new.c", "--json"];
-    let command = [&files[..], &flags, &["--budget", "60"]].concat();
+    let command = [&files[..], &flags, &["--budget", "60s"]].concat();
     let mut killed = place.patchwright(command);
     let mut killed = killed.stdout(std::process::Stdio::null()).spawn().unwrap();
     // The first line says what it is about, each other one is something that was found.
@@ -882,7 +882,7 @@ fn a_comparison_that_was_killed_goes_on_with_what_it_had_found() {
     let mut text = fs::read(&journal).unwrap();
     text.extend_from_slice(b"{\"kind\":");
     fs::write(&journal, text).unwrap();
-    let flags = [&flags[..], &["--budget", "1", "--resume"]].concat();
+    let flags = [&flags[..], &["--budget", "1s", "--resume"]].concat();
     let report = place.compared(&flags, 1);
     assert_eq!(report["verdict"], "different", "{report:#}");
     let shown = report["partitions"][0]["condition"].to_string();

@@ -92,7 +92,7 @@ fn programs_of_revisions_are_compared_as_files_and_as_projects() {
         "--executions",
         "40",
         "--budget",
-        "20",
+        "20s",
     ];
     let (status, text, told) = run(&git, "src", &project);
     assert_eq!(status, 1, "{text}{told}");

@@ -226,7 +226,10 @@ fn a_test_that_never_ends_is_seen_where_it_is() {
         int main(int argc, char **argv)\n{\n  volatile int x = strcmp(argv[1], \"good\") == 0;\n\
         \x20 while (!x)\n    x = 0;\n  return argc > 5;\n}\n";
     project(&place, source, "-O1");
-    let arguments: Vec<&str> = FLAGS.into_iter().chain(["--test-timeout", "300"]).collect();
+    let arguments: Vec<&str> = FLAGS
+        .into_iter()
+        .chain(["--test-timeout", "300ms"])
+        .collect();
     let report = localize(&place, &arguments);
     assert_eq!(stack(&report), [(6, "main".to_owned())]);
 }

@@ -13,6 +13,7 @@ mod crashes;
 mod dialect;
 mod encodings;
 mod first_steps;
+mod foreign_text;
 mod guides;
 mod included;
 mod ir;

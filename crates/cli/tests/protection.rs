@@ -338,7 +338,7 @@ fn two_runs_at_once_in_one_project_both_find_what_there_is() {
 fn a_signal_ends_a_run_within_a_second_also_in_the_middle_of_reading() {
     let place = Place::new();
     // Reading it takes a minute.
-    let terms: Vec<String> = (0..20_000).map(|n| format!("a[{}]", n % 7)).collect();
+    let terms: Vec<String> = (0..3_000).map(|n| format!("a[{}]", n % 7)).collect();
     let sum = terms.join("\n + ");
     place.write("sum.c", format!(
         "#include <stdio.h>\nint a[7];\nint main(void)\n{{\n  int s = {sum};\n  printf(\"%d\\n\", s);\n  return 0;\n}}\n"
@@ -367,4 +367,63 @@ fn a_signal_ends_a_run_within_a_second_also_in_the_middle_of_reading() {
     let mut rest = String::new();
     std::io::Read::read_to_string(&mut told, &mut rest).unwrap();
     assert!(rest.contains("--resume goes on"), "{rest}");
+}
+
+#[test]
+fn a_closed_standard_output_is_no_success() {
+    let place = Place::with_max2();
+    let run = |arguments: &str| {
+        Command::new("sh")
+            .args(["-c", &format!("exec \"$P\" {arguments} >&-")])
+            .env("P", place.patchwright([""; 0]).get_program())
+            .env("PATCHWRIGHT_TMP", place.root.join("scratch"))
+            .env("XDG_CACHE_HOME", place.root.join("cache"))
+            .current_dir(&place.root)
+            .output()
+            .unwrap()
+    };
+    for arguments in [
+        "repair project/max.c --first",
+        "man",
+        "completions bash",
+        "--version",
+        "complexity project/max.c project/max.c",
+    ] {
+        let output = run(arguments);
+        let told = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{arguments}: {told}");
+        assert!(
+            told.contains("standard output cannot be written: it is closed"),
+            "{told}"
+        );
+    }
+    // What is executed decides that itself.
+    assert_eq!(run("run project/max.c -- 2 1").status.code(), Some(0));
+}
+
+#[test]
+fn a_build_has_a_limit_of_memory_that_is_told() {
+    let place = project("");
+    place.write(
+        "p.diff",
+        "--- a/max.c\n+++ b/max.c\n@@ -8 +8 @@\n-  if (a > b) {\n+#include \"/dev/zero\"\n",
+    );
+    let output = run(
+        &place,
+        "validate",
+        &["project/p.diff", "--build-memory", "200", "--no-schemata"],
+    );
+    let told = stdout(&output);
+    assert_eq!(output.status.code(), Some(1), "{told}{}", stderr(&output));
+    let wanted = "the build exceeded its limit of memory (--build-memory gives it more)";
+    assert!(told.contains(wanted), "{told}");
+    // A woven one, too: its clones are compiled before.
+    let output = run(
+        &place,
+        "validate",
+        &["project/p.diff", "--build-memory", "200", "--weave-few"],
+    );
+    let told = stdout(&output);
+    assert_eq!(output.status.code(), Some(1), "{told}{}", stderr(&output));
+    assert!(told.contains("does not compile"), "{told}");
 }

@@ -54,10 +54,10 @@ fn when_the_time_is_up_it_is_unknown_and_said_why() {
         ),
         ("project/factors.c", &["--repair"][..]),
     ] {
-        let own = [file, "--function", "f", "--timeout", "1s"];
+        let own = [file, "--function", "f", "--budget", "1s"];
         let (status, text, errors) = prove(&place, &[&own[..], flags].concat());
         assert_eq!(status, Some(5), "{file}: {text}{errors}");
         let told = format!("{text}{errors}");
-        assert!(told.contains("it takes more than 1 s"), "{file}: {told}");
+        assert!(told.contains("it takes more than 1s"), "{file}: {told}");
     }
 }

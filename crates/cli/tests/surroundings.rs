@@ -321,3 +321,39 @@ fn compilers_behind_a_cache_are_asked_anew() {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert!(stdout(&output).contains("1 patch, verified"));
 }
+
+#[test]
+fn advice_fits_what_stands_in_the_way() {
+    let place = Place::with_max2();
+    let repair = "exec \"$P\" repair project/max.c --first";
+    let few = within(&place, &format!("ulimit -n 12\n{repair}"));
+    let told = stderr(&few);
+    assert_eq!(few.status.code(), Some(2), "{told}");
+    assert!(told.contains("`ulimit -n 1024`"), "{told}");
+    assert!(!told.contains("namespaces"), "{told}");
+    // The folder itself is only copied; it is the copy of a project that must not lie in it.
+    let project = "repair project --build 'cc -o max max.c' --program max --cases cases --first";
+    let inside = within(
+        &place,
+        &format!("mkdir project/tmp\nPATCHWRIGHT_TMP=project/tmp exec \"$P\" {project}"),
+    );
+    let told = stderr(&inside);
+    assert_eq!(inside.status.code(), Some(2), "{told}");
+    assert!(
+        told.contains("set PATCHWRIGHT_TMP to a folder outside"),
+        "{told}"
+    );
+    assert!(!told.contains("--unprotected"), "{told}");
+    let chroot = within(
+        &place,
+        &format!(
+            "mkdir r; for d in /*; do if [ -d $d ] && [ ! -L $d ]; then mkdir r$d 2>/dev/null || mkdir -p r$d; mount --rbind $d r$d; \
+             elif [ -L $d ]; then cp -P $d r$d; fi; done\n\
+             exec chroot r sh -c 'cd {} && {repair}'",
+            place.root.display()
+        ),
+    );
+    let told = stderr(&chroot);
+    assert_eq!(chroot.status.code(), Some(2), "{told}");
+    assert!(told.contains("because it runs in a chroot"), "{told}");
+}

@@ -605,7 +605,7 @@ fn behaviour(place: &Place, flags: &[&str], set: &str) -> String {
         "--cases",
         "cases",
         "--compare-budget",
-        "24",
+        "24s",
     ];
     let output = run(place, &[&project[..], flags].concat(), set);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
@@ -654,4 +654,28 @@ fn a_patch_that_is_wrong_for_one_number_is_told_from_the_right_one() {
         text.contains("for 2 of 3 partitions of all inputs"),
         "{text}"
     );
+}
+
+#[test]
+fn a_stream_has_its_last_line_also_when_the_run_is_interrupted_twice() {
+    let place = Place::with_max2();
+    let (mut child, mut lines) = begun(&place);
+    for _ in 0..2 {
+        // SAFETY: the child has not been waited for, so the id is its own.
+        unsafe { libc::kill(child.id() as libc::pid_t, libc::SIGINT) };
+    }
+    let (mut last, mut verdicts, mut line) = (String::new(), 2, String::new());
+    while lines.read_line(&mut line).unwrap() > 0 {
+        verdicts += 1;
+        last = std::mem::take(&mut line);
+    }
+    child.wait().unwrap();
+    let end: serde_json::Value = serde_json::from_str(&last).unwrap();
+    assert_eq!(
+        (&end["type"], &end["interrupted"]),
+        (&"end".into(), &true.into())
+    );
+    // Without the first and the last line.
+    let known = 60 - end["summary"]["not_validated"].as_u64().unwrap();
+    assert_eq!(known, verdicts - 2);
 }

@@ -11,7 +11,8 @@ use patchwright_exec::{
     runner::{Outcome, Sink, Stdin},
 };
 
-use crate::dump::Dump;
+use crate::dump::{Dump, STANDARD_INPUT};
+use crate::large::Reduced;
 
 /// The oldest clang whose dump we read.
 pub const OLDEST_VERSION: u32 = 16;
@@ -78,6 +79,12 @@ const UNDEFINED_FLOW: [&str; 5] = [
     "-Wsometimes-uninitialized",
     "-Wconditional-uninitialized",
 ];
+
+/// Clang would nest 256 brackets; the project's own compiler decides how many there may be.
+const BRACKET_DEPTH: &str = "-fbracket-depth=1000000";
+
+/// So many bodies of functions are left out at most, one after the other, until clang prints a tree.
+const MOST_LEFT_OUT: usize = 16;
 
 impl Clang {
     /// Its path, or its name in `PATH`.
@@ -154,11 +161,18 @@ impl Clang {
     fn request_with(&self, command: &CompileCommand, warnings: &[&str], extra: &[&str]) -> Request {
         let mut limits = Limits::with_wall(Duration::from_secs(300));
         limits.output = 4 << 30;
+        // It parses what is nested by calling itself.
+        limits.stack_factor = 64;
         Request::new(&self.program, &command.directory)
             .past_compiler_caches()
             .args(flags(command))
             .args(warnings.iter().copied())
-            .args(["-Qunused-arguments", "-fno-color-diagnostics"])
+            .args([
+                "-Qunused-arguments",
+                "-fno-color-diagnostics",
+                "-fno-crash-diagnostics",
+                BRACKET_DEPTH,
+            ])
             .args(ACCEPTED_BY_GCC.map(|warning| format!("-Wno-error={warning}")))
             .args(extra.iter().copied())
             .limits(limits)
@@ -173,7 +187,8 @@ impl Clang {
         let message = match (outcome.ending, said) {
             // Each operand of an expression is printed one step further in than the one before it.
             (Ending::LimitExceeded(LimitKind::Output), _) => {
-                "its syntax tree is too large, as that of an expression with thousands of operands is".to_owned()
+                "its syntax tree is too large, as that of an expression with thousands of operands is, and no function was found \
+                 that could be left out".to_owned()
             }
             (_, Some(said)) => said.to_owned(),
             (ending, None) => format!("it {ending}"),
@@ -184,13 +199,43 @@ impl Clang {
         }
     }
 
-    /// The syntax tree.
+    /// The syntax tree, without the bodies of functions that are too large for it.
     pub(crate) fn dump(
         &self,
         runner: &mut Runner,
         command: &CompileCommand,
-    ) -> Result<Dump, ParseError> {
-        let request = self
+        source: &[u8],
+    ) -> Result<(Dump, Reduced), ParseError> {
+        let mut reduced = Reduced::new(source);
+        for _ in 0..MOST_LEFT_OUT {
+            let outcome = self.dump_of(runner, command, reduced.text.clone())?;
+            if outcome.ending.is_success() {
+                return Ok((dumped(outcome, &reduced, command), reduced));
+            }
+            let is_less = match limit_of(&outcome, command) {
+                None => false,
+                Some(Some(line)) => reduced.leave_out_at(line, source),
+                Some(None) => reduced.leave_out_largest(source),
+            };
+            if !is_less {
+                return Err(Self::failed(&command.file, &outcome));
+            }
+        }
+        let outcome = self.dump_of(runner, command, reduced.text.clone())?;
+        match outcome.ending.is_success() {
+            true => Ok((dumped(outcome, &reduced, command), reduced)),
+            false => Err(Self::failed(&command.file, &outcome)),
+        }
+    }
+
+    /// What clang prints as the syntax tree of a source, or of a text in its place.
+    fn dump_of(
+        &self,
+        runner: &mut Runner,
+        command: &CompileCommand,
+        text: Option<Vec<u8>>,
+    ) -> Result<Outcome, ParseError> {
+        let mut request = self
             .request(
                 command,
                 &[
@@ -200,13 +245,17 @@ impl Clang {
                     "-ast-dump=json",
                 ],
             )
-            .arg(&command.file)
             .stdout(Sink::Compressed);
-        let outcome = runner.run(&request)?;
-        if !outcome.ending.is_success() {
-            return Err(Self::failed(&command.file, &outcome));
+        if let Some(text) = text {
+            let mut pair = command.source().as_os_str().to_owned();
+            pair.push(";");
+            pair.push(STANDARD_INPUT);
+            request = request
+                .args(["-Xclang", "-remap-file", "-Xclang"])
+                .arg(pair)
+                .stdin(Stdin::Bytes(text));
         }
-        Ok(Dump::new(outcome.stdout))
+        Ok(runner.run(&request.arg(&command.file))?)
     }
 
     /// Where the source, as it stands in its place, may do what C does not define, as far as the flow of control shows it: the line, and what
@@ -339,6 +388,36 @@ impl Clang {
             .stdin(Stdin::Bytes(questions.into_bytes()));
         let outcome = runner.run(&request)?;
         Ok(String::from_utf8_lossy(&outcome.stdout).into_owned())
+    }
+}
+
+/// The dump that clang has printed.
+fn dumped(outcome: Outcome, reduced: &Reduced, command: &CompileCommand) -> Dump {
+    let dump = Dump::new(outcome.stdout);
+    let file = match command.included {
+        Some(_) => command.source(),
+        None => &command.file,
+    };
+    match reduced.text {
+        Some(_) => dump.in_place_of(&file.to_string_lossy()),
+        None => dump,
+    }
+}
+
+/// Whether clang has failed because of a limit of its own, or one of ours for its output; if it says so, on which line of the source.
+fn limit_of(outcome: &Outcome, command: &CompileCommand) -> Option<Option<u32>> {
+    let said = String::from_utf8_lossy(&outcome.stderr);
+    let line = said.lines().find_map(|line| {
+        let (place, _) = line.split_once(": fatal error: bracket nesting level exceeded")?;
+        let (place, _column) = place.rsplit_once(':')?;
+        let (file, line) = place.rsplit_once(':')?;
+        command.is_source(file).then(|| line.parse().ok())
+    });
+    match outcome.ending {
+        Ending::LimitExceeded(LimitKind::Output | LimitKind::Memory) => Some(None),
+        // It has gone through its stack; the driver says so with a status above 128.
+        Ending::Signaled(_) | Ending::Exited(129..) => Some(None),
+        _ => line,
     }
 }
 

@@ -22,7 +22,14 @@ pub(crate) enum DumpError {
 }
 
 /// A dump, compressed.
-pub(crate) struct Dump(Vec<u8>);
+pub(crate) struct Dump {
+    compressed: Vec<u8>,
+    /// The source, where clang has read a text in its place from standard input.
+    in_place_of: Option<String>,
+}
+
+/// How clang names standard input.
+pub(crate) const STANDARD_INPUT: &str = "/dev/stdin";
 
 /// Bytes that are decompressed at once.
 const CHUNK: usize = 1 << 18;
@@ -30,12 +37,23 @@ const CHUNK: usize = 1 << 18;
 impl Dump {
     /// The dump that this frame of zstd holds.
     pub(crate) fn new(compressed: Vec<u8>) -> Dump {
-        Dump(compressed)
+        Dump {
+            compressed,
+            in_place_of: None,
+        }
+    }
+
+    /// The same; what clang has read from standard input stands in place of this file.
+    pub(crate) fn in_place_of(self, file: &str) -> Dump {
+        Dump {
+            in_place_of: Some(file.to_owned()),
+            ..self
+        }
     }
 
     /// Hands over the declarations of the file, in order.
     pub(crate) fn declarations(&self, visit: &mut dyn FnMut(Node)) -> Result<(), DumpError> {
-        let mut reader = zstd::Decoder::with_buffer(self.0.as_slice())?;
+        let mut reader = zstd::Decoder::with_buffer(self.compressed.as_slice())?;
         let mut chunk = vec![0; CHUNK];
         let mut splitter = Splitter::default();
         loop {
@@ -46,7 +64,10 @@ impl Dump {
             let mut rest = &chunk[..count];
             while let Some(after) = splitter.next(rest) {
                 rest = &rest[after..];
-                let text = std::mem::take(&mut splitter.element);
+                let mut text = std::mem::take(&mut splitter.element);
+                if let Some(file) = &self.in_place_of {
+                    text = renamed(&text, file);
+                }
                 let mut deserializer = serde_json::Deserializer::from_slice(&text);
                 deserializer.disable_recursion_limit();
                 visit(Node::deserialize(&mut deserializer)?);
@@ -57,6 +78,21 @@ impl Dump {
             _ => Err(DumpError::Cut),
         }
     }
+}
+
+/// The text with the name of a file in place of that of standard input.
+fn renamed(text: &[u8], file: &str) -> Vec<u8> {
+    let member = |name: &str| format!("\"file\": {}", serde_json::Value::from(name)).into_bytes();
+    let (before, now) = (member(STANDARD_INPUT), member(file));
+    let mut new = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.windows(before.len()).position(|part| part == before) {
+        new.extend_from_slice(&rest[..at]);
+        new.extend_from_slice(&now);
+        rest = &rest[at + before.len()..];
+    }
+    new.extend_from_slice(rest);
+    new
 }
 
 /// Cuts the text of an object that has one array of objects, among other members, into the elements of this array.
@@ -133,6 +169,16 @@ mod tests {
         assert_eq!(names(TEXT).unwrap(), ["a", "b } \" ] {"]);
         assert!(matches!(names(&TEXT[..150]), Err(DumpError::Cut)));
         assert!(names(r#"{"inner": [{"id": 3}]}"#).is_err());
+    }
+
+    #[test]
+    fn what_stands_in_place_of_a_file_has_its_name() {
+        let text = br#"{"loc": {"file": "/dev/stdin"}, "value": "\"file\": \"/dev/stdin\""}"#;
+        let new = String::from_utf8(renamed(text, "a b.c")).unwrap();
+        assert_eq!(
+            new,
+            r#"{"loc": {"file": "a b.c"}, "value": "\"file\": \"/dev/stdin\""}"#
+        );
     }
 
     #[test]

@@ -19,6 +19,7 @@ mod ctype;
 pub mod detail;
 mod dialect;
 mod dump;
+mod large;
 mod layout;
 pub mod lex;
 mod locate;
@@ -174,7 +175,7 @@ fn read(
     source: Vec<u8>,
     detail: Detail,
 ) -> Result<TranslationUnit, ParseError> {
-    let dump = clang.dump(runner, command)?;
+    let (dump, reduced) = clang.dump(runner, command, &source)?;
     let macros = macros::MacroTable::from_preprocessor(preprocessed);
     let file = command.file.to_string_lossy();
     let dialect = Dialect::of(command);
@@ -223,6 +224,11 @@ fn read(
     let mentions_line = macros.mention(&source, "__LINE__");
     let (mut types, variables, globals, mut functions, functions_elsewhere, enumerations, more) =
         built;
+    for function in &mut functions {
+        if reduced.is_left_out(function.body_span) {
+            function.refusal = Some(Refusal::TooLarge);
+        }
+    }
     let (
         mut functions_in_headers,
         files,

@@ -481,6 +481,8 @@ pub enum Refusal {
     Unsupported,
     /// The source is not accepted by the parser.
     NotAccepted,
+    /// Its tree has more levels than the parser can handle; its body is left out.
+    TooLarge,
 }
 
 impl Refusal {
@@ -503,6 +505,7 @@ impl Refusal {
             Refusal::TypeOutOfReach => "is of a type that terms cannot have",
             Refusal::Unsupported => "uses a construct that is not modelled",
             Refusal::NotAccepted => "is not accepted by the parser",
+            Refusal::TooLarge => "has more levels of nesting than the parser can handle",
         }
     }
 }

@@ -140,6 +140,8 @@ pub struct Patience {
     pub next: Duration,
     /// The time for each of the first tests while none has ended.
     pub unknown: Duration,
+    /// The most time for the first test where none has ended, if it may wait for something.
+    pub alone: Duration,
     /// How many times as long as the slowest test that ended, for the first one.
     pub first_factor: u32,
     /// The same for the others.
@@ -147,6 +149,24 @@ pub struct Patience {
 }
 
 impl Patience {
+    /// The patience of a run that has so much time: where no test ends, that takes a quarter of it at most.
+    pub fn within(budget: Option<Duration>) -> Self {
+        /// What the usual patience takes, four times.
+        const ENOUGH: Duration = Duration::from_secs(120);
+        let usual = Patience::default();
+        let Some(budget) = budget.filter(|budget| *budget < ENOUGH) else {
+            return usual;
+        };
+        let part = budget.as_secs_f64() / ENOUGH.as_secs_f64();
+        Patience {
+            first: usual.first.mul_f64(part),
+            next: usual.next.mul_f64(part),
+            unknown: usual.unknown.mul_f64(part),
+            alone: budget / 8,
+            ..usual
+        }
+    }
+
     /// How long a test is waited for after `hung` others have hung and the slowest that ended took so long.
     fn wall(&self, hung: usize, slowest: Option<Duration>) -> Duration {
         match (hung, slowest) {
@@ -168,6 +188,7 @@ impl Default for Patience {
             first: Duration::from_secs(20),
             next: Duration::from_secs(5),
             unknown: Duration::from_secs(2),
+            alone: Duration::MAX,
             first_factor: 300,
             next_factor: 100,
         }
@@ -332,7 +353,8 @@ impl Baseline {
                 // As long as one that hangs beside others, if it computes all the time.
                 None if alone == 0 => {
                     let first = computing(index, options.patience.first);
-                    (first_wall, first.map(|first| first.min(first_wall)))
+                    let most = first_wall.min(options.patience.alone);
+                    (most, first.map(|first| first.min(most)))
                 }
                 None if alone == 1 => {
                     let next = options.patience.next.min(first_wall);
@@ -593,6 +615,19 @@ fn named(first: &BaselineTest, more: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_less_time_there_is_the_less_is_waited_for_tests_that_hang() {
+        let usual = Patience::default();
+        for enough in [None, Some(Duration::from_secs(600))] {
+            assert_eq!(Patience::within(enough), usual);
+        }
+        let budget = Duration::from_secs(12);
+        let short = Patience::within(Some(budget));
+        let nothing_ends = short.unknown * 3 + short.first + short.next;
+        assert!(nothing_ends < budget / 2 && short.alone < budget / 4);
+        assert_eq!(short.first_factor, usual.first_factor);
+    }
 
     #[test]
     fn derived_time_outs_have_a_floor() {

@@ -44,7 +44,11 @@ fn describe_failure(
     first_error: Option<&str>,
     tail: &str,
 ) -> String {
-    let mut text = format!("the build `{}` {ending}", command.display());
+    let mut text = format!(
+        "the build `{}` {ending}{}",
+        command.display(),
+        ending.more_for_builds()
+    );
     if let Some(line) = first_error {
         text += &format!("\nfirst error: {line}");
     }

@@ -12,9 +12,15 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use crate::refusal::{MORE_DESCRIPTORS, is_of_descriptors};
+
 /// A file or folder that could not be read, written, copied or removed.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot {action} {}: {source}{}", path.display(), remedy(action, source))]
+#[error(
+    "cannot {action} {}: {source}{}",
+    shortened(path),
+    remedy(action, source)
+)]
 pub struct FileError {
     /// What was being done, as a verb: "read", "copy", "create the folder", …
     pub action: &'static str,
@@ -43,6 +49,23 @@ impl FileError {
     }
 }
 
+/// A path as it is shown: of a very long one, which only hostile programs make, the beginning and the end.
+fn shortened(path: &Path) -> String {
+    const LONGEST: usize = 400;
+    let text: Vec<char> = path.display().to_string().chars().collect();
+    match text.len() > LONGEST {
+        true => {
+            let part = |chars: &[char]| chars.iter().collect::<String>();
+            format!(
+                "{}…{}",
+                part(&text[..LONGEST / 2]),
+                part(&text[text.len() - 40..])
+            )
+        }
+        false => text.into_iter().collect(),
+    }
+}
+
 const WRITE_PATCHES: &str = "write patches to";
 pub(crate) const USE_TEMPORARY: &str = "use the temporary folder";
 
@@ -58,6 +81,7 @@ fn remedy(action: &str, error: &io::Error) -> &'static str {
         io::ErrorKind::ReadOnlyFilesystem => {
             "; set PATCHWRIGHT_TMP to a folder that can be written"
         }
+        _ if is_of_descriptors(error) => MORE_DESCRIPTORS,
         io::ErrorKind::PermissionDenied => "; check its owner and mode",
         _ => "",
     }
@@ -284,17 +308,7 @@ pub fn remove_file(path: &Path) -> Result<(), FileError> {
 /// Removes a folder with everything in it, also folders whose mode forbids that. One that does not
 /// exist is no error. Symbolic links are removed, never followed.
 pub fn remove_tree(path: &Path) -> Result<(), FileError> {
-    match fs::remove_dir_all(path) {
-        Ok(()) => return Ok(()),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(_) => make_removable(path),
-    }
-    match fs::remove_dir_all(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            Err(FileError::new("remove", path, error))
-        }
-        _ => Ok(()),
-    }
+    crate::removal::remove(path).context("remove", path)
 }
 
 /// The regular files of a tree, in no order. Links are not followed, and folders that may not be read are passed over.
@@ -340,28 +354,6 @@ pub fn empty_folder(path: &Path) -> Result<(), FileError> {
         }
     }
     Ok(())
-}
-
-/// Gives the owner all rights on every folder of a tree. What fails here fails again, with a
-/// message, when the tree is removed.
-fn make_removable(folder: &Path) {
-    let Ok(metadata) = fs::symlink_metadata(folder) else {
-        return;
-    };
-    if !metadata.is_dir() {
-        return;
-    }
-    if metadata.mode() & 0o700 != 0o700 {
-        let _ = fs::set_permissions(folder, Permissions::from_mode(metadata.mode() | 0o700));
-    }
-    let Ok(entries) = fs::read_dir(folder) else {
-        return;
-    };
-    for entry in entries.flatten() {
-        if entry.file_type().is_ok_and(|t| t.is_dir()) {
-            make_removable(&entry.path());
-        }
-    }
 }
 
 /// Makes a symbolic link at `path`, which must not exist yet, to `target`.

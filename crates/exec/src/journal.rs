@@ -331,7 +331,7 @@ pub fn hash_project(project: &Project, hasher: &mut Hasher) -> Result<(), FileEr
     }
     // Their debug form shows every field.
     hasher.field(format!("{:?}", project.tests));
-    hasher.field(format!("{:?}", project.limits));
+    hasher.field(format!("{:?} {:?}", project.limits, project.build_memory));
     let allowed: Vec<&PathBuf> = project.allow_writes.iter().map(|(path, _)| path).collect();
     hasher.field(format!("{allowed:?}"));
     hasher.field(format!(

@@ -2,14 +2,14 @@
 //!
 //! Nothing else in Patchwright starts a process or writes a file. From the bottom up:
 //!
-//! * [`files`] writes, replaces and removes files; [`scratch`] owns the private folder of one run
+//! * [`duration`] reads times as people write them. [`files`] writes, replaces and removes files; [`scratch`] owns the private folder of one run
 //!   of Patchwright and removes what a killed run left behind.
 //! * [`runner`] runs one command at a time through a small *supervisor* process that sees, limits
 //!   and finally kills every descendant of the command, also when the host itself is killed.
 //! * [`sandbox`] copies a project's tree, and [`snapshot`] undoes what has happened to a copy, or
 //!   tells it ([`changes`]); [`view`] makes such a copy appear at the project's own absolute path, because build trees have
 //!   that path baked in.
-//! * [`view`] also keeps everything else from being changed, and [`attempts`] tells what was tried.
+//! * [`view`] also keeps everything else from being changed ([`refusal`] says why it cannot), and [`attempts`] tells what was tried.
 //! * [`build`] runs a build ([`linker`] reads what is said in it), [`intercept`] and [`compile_commands`] produce and read compile
 //!   databases, [`record`] does what a project needs of these.
 //! * [`project`] reads and checks a project's description; [`suite`] and [`verdict`] run its tests,
@@ -32,6 +32,7 @@ pub mod baseline;
 pub mod build;
 pub mod changes;
 pub mod compile_commands;
+pub mod duration;
 pub mod files;
 pub mod flagged;
 pub mod included;
@@ -43,6 +44,8 @@ pub mod opened;
 pub mod pool;
 pub mod project;
 pub mod record;
+pub mod refusal;
+mod removal;
 pub mod runner;
 pub mod sandbox;
 pub mod scratch;
@@ -66,7 +69,7 @@ pub use journal::{
     Durability, Journal, JournalError, JournalKind, JournalOptions, hash_project,
     open_wanted_journal,
 };
-pub use limits::{Limits, forget_own_peak_memory, own_peak_memory};
+pub use limits::{Limits, build_memory, forget_own_peak_memory, own_peak_memory, set_build_memory};
 pub use linker::{UndefinedReference, undefined_references};
 pub use opened::Opened;
 pub use pool::{Pool, PoolError, Worker, WorkerOptions};

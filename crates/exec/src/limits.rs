@@ -1,5 +1,6 @@
 //! What a run may use before it is ended.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// The limits of one run. They hold for the command and everything it starts, together, unless
@@ -79,16 +80,46 @@ impl Limits {
         }
     }
 
-    /// Limits for a build: an hour, and no bound on the memory of the tree.
+    /// Limits for a build: an hour, and the memory that builds have in this process.
     pub fn for_build() -> Self {
         Limits {
             wall: Duration::from_secs(3600),
-            memory: None,
+            memory: Some(build_memory()),
             file_size: None,
             processes: Some(1024),
             ..Limits::default()
         }
     }
+}
+
+/// What the user lets builds have; 0 as long as nothing is said.
+static BUILD_MEMORY: AtomicU64 = AtomicU64::new(0);
+
+/// Lets each build of this process have so much memory, all of its processes together; in bytes.
+pub fn set_build_memory(bytes: u64) {
+    BUILD_MEMORY.store(bytes, Ordering::Relaxed);
+}
+
+/// So much memory a build may have, in bytes: what was said, else 8 GiB, or three quarters of what the machine has if that is less.
+pub fn build_memory() -> u64 {
+    const USUAL: u64 = 8192 * MIB;
+    match BUILD_MEMORY.load(Ordering::Relaxed) {
+        0 => USUAL.min(machine_memory().unwrap_or(u64::MAX) / 4 * 3),
+        said => said,
+    }
+}
+
+/// What the machine has, in bytes.
+fn machine_memory() -> Option<u64> {
+    // SAFETY: no pointers.
+    let (pages, size) = unsafe {
+        (
+            libc::sysconf(libc::_SC_PHYS_PAGES),
+            libc::sysconf(libc::_SC_PAGESIZE),
+        )
+    };
+    let number = |value| u64::try_from(value).ok().filter(|value| *value > 0);
+    number(pages)?.checked_mul(number(size)?)
 }
 
 /// Lets [`own_peak_memory`] begin anew; where the system does not permit that, it goes on.

@@ -135,8 +135,8 @@ impl Worker {
         crate::files::create_private_folder(&temporary)?;
         runner.set_temporary_folder(temporary);
         runner.set_build_timeout(options.build_timeout);
-        if let ViewStatus::Refused { reason } = runner.view_status() {
-            tracing::info!("the copy keeps its own path: {reason}");
+        if let ViewStatus::Refused(refusal) = runner.view_status() {
+            tracing::info!("the copy keeps its own path: {}", refusal.reason);
         }
         let run = if runner.view_active() {
             run

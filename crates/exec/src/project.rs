@@ -51,6 +51,8 @@ pub struct Project {
     pub exclude: Vec<PathBuf>,
     /// The most time that a build may take, if the user says so.
     pub build_timeout: Option<Duration>,
+    /// The most memory that a build may have, all of its processes together, if the user says so; in bytes.
+    pub build_memory: Option<u64>,
     /// Where to repair; everywhere if empty. Files are relative to the root.
     pub files: Vec<FileSelection>,
     /// Folders outside of it to which builds and tests may write, with the place where each was permitted; absolute, without
@@ -94,6 +96,8 @@ pub struct ProjectFlags {
     pub exclude: Vec<PathBuf>,
     /// `--build-timeout`
     pub build_timeout: Option<Duration>,
+    /// `--build-memory`, in bytes.
+    pub build_memory: Option<u64>,
     /// `--allow-writes`; absolute.
     pub allow_writes: Vec<PathBuf>,
     /// `--network`
@@ -181,6 +185,7 @@ impl Project {
             test_timeout: flags.test_timeout,
             ignore_trailing_whitespace: flags.ignore_trailing_whitespace,
             files: selections.collect(),
+            build_memory: flags.build_memory,
             build_timeout: flags.build_timeout,
             allow_writes: flags.allow_writes.clone(),
             network: flags.network,
@@ -218,6 +223,7 @@ impl Project {
             compile_commands,
             tests: suite(&root, &config, flags)?,
             limits: limits(&config)?,
+            build_memory: build_memory(&config, flags)?,
             exclude: excluded(&root, &config, flags)?,
             build_timeout: flags.build_timeout,
             files: selections(&root, &config, flags)?,
@@ -465,7 +471,15 @@ fn suite(
             });
         }
     };
-    let timeout = match (flags.test_timeout, &table.timeout_ms) {
+    if let Some(former) = &table.timeout_ms {
+        let Located { value, place } = config.locate(former);
+        return Err(ProjectError::FormerKey {
+            place,
+            former: format!("timeout-ms = {value}"),
+            now: format!("timeout = \"{value}ms\""),
+        });
+    }
+    let timeout = match (flags.test_timeout, &table.timeout) {
         (Some(timeout), _) if timeout.is_zero() => {
             return Err(ProjectError::ZeroTimeout {
                 place: Place::Flag("--test-timeout"),
@@ -474,10 +488,10 @@ fn suite(
         (Some(timeout), _) => Some(timeout),
         (None, Some(timeout)) => {
             let Located { value, place } = config.locate(timeout);
-            if *value == 0 {
+            if value.0.is_zero() {
                 return Err(ProjectError::ZeroTimeout { place });
             }
-            Some(Duration::from_millis(*value))
+            Some(value.0)
         }
         (None, None) => None,
     };
@@ -587,16 +601,33 @@ fn in_project(root: &Path, path: &Path) -> PathBuf {
         .unwrap_or(absolute)
 }
 
+/// A limit of a description, which is at least 1.
+fn positive(
+    config: &Config,
+    key: &Option<toml::Spanned<u64>>,
+    name: &'static str,
+) -> Result<Option<u64>, ProjectError> {
+    let Some(key) = key else { return Ok(None) };
+    let Located { value, place } = config.locate(key);
+    match value {
+        0 => Err(ProjectError::ZeroLimit { place, name }),
+        value => Ok(Some(*value)),
+    }
+}
+
+fn build_memory(config: &Config, flags: &ProjectFlags) -> Result<Option<u64>, ProjectError> {
+    let said = positive(
+        config,
+        &config.file.limits.build_memory_mb,
+        "build-memory-mb",
+    )?;
+    let said = said.map(|memory| memory.saturating_mul(MIB));
+    Ok(flags.build_memory.or(said))
+}
+
 fn limits(config: &Config) -> Result<Limits, ProjectError> {
     let table = &config.file.limits;
-    let positive = |key: &Option<toml::Spanned<u64>>, name: &'static str| {
-        let Some(key) = key else { return Ok(None) };
-        let Located { value, place } = config.locate(key);
-        match value {
-            0 => Err(ProjectError::ZeroLimit { place, name }),
-            value => Ok(Some(*value)),
-        }
-    };
+    let positive = |key, name| positive(config, key, name);
     let mut limits = Limits::default();
     if let Some(memory) = positive(&table.memory_mb, "memory-mb")? {
         limits.memory = Some(memory.saturating_mul(MIB));

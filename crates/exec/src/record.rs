@@ -229,7 +229,7 @@ fn seen_in_sandbox(commands: Vec<CompileCommand>, worker: &Worker) -> Vec<Compil
 
 /// Without a view, build files that name the project's own path would make the build write there.
 fn refuse_absolute_references(project: &Project, worker: &Worker) -> Result<(), RecordError> {
-    let ViewStatus::Refused { reason } = worker.runner.view_status() else {
+    let ViewStatus::Refused(refusal) = worker.runner.view_status() else {
         return Ok(());
     };
     let found = absolute_references(worker.sandbox.folder(), &project.root, &[])?;
@@ -238,7 +238,7 @@ fn refuse_absolute_references(project: &Project, worker: &Worker) -> Result<(), 
         Some(reference) => Err(RecordError::AbsolutePaths {
             file: reference.file,
             root: project.root.clone(),
-            reason: reason.clone(),
+            reason: refusal.reason.clone(),
         }),
     }
 }

@@ -37,6 +37,7 @@ pub use request::{Environment, Overflow, Request, Sink, Stdin};
 pub use time::processor_time;
 
 use crate::attempts::Attempts;
+use crate::refusal::{MORE_DESCRIPTORS, Refusal, is_of_descriptors};
 use crate::view::{View, ViewStatus};
 
 /// How the host starts its supervisors: a program that calls
@@ -72,7 +73,7 @@ impl RunnerProgram {
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// The supervisor could not be started.
-    #[error("cannot start the supervisor {}: {source}", program.display())]
+    #[error("cannot start the supervisor {}: {source}{}", program.display(), advice(source))]
     StartSupervisor {
         /// The executable.
         program: PathBuf,
@@ -86,14 +87,8 @@ pub enum RunError {
         program: PathBuf,
     },
     /// What was to be protected cannot be.
-    #[error(
-        "this system does not let Patchwright keep what lies outside of the project from changes ({reason}); run it where \
-         namespaces are permitted, or say --unprotected, with which builds and tests have all your rights"
-    )]
-    Unprotectable {
-        /// Why.
-        reason: String,
-    },
+    #[error("{0}")]
+    Unprotectable(Refusal),
     /// The supervisor ended or its connection broke during a run.
     #[error("the supervisor ended unexpectedly while it ran {command:?}; was it killed?")]
     SupervisorLost {
@@ -125,7 +120,7 @@ pub enum RunError {
         source: io::Error,
     },
     /// The system refused a process, a pipe or another resource.
-    #[error("cannot start {}: {what} failed: {source}", program.display())]
+    #[error("cannot start {}: {what} failed: {source}{}", program.display(), advice(source))]
     System {
         /// The program.
         program: PathBuf,
@@ -492,19 +487,47 @@ fn connect(
     })();
     match hello {
         Ok(SupervisorFrame::Hello {
-            status: ViewStatus::Refused { reason },
+            status: ViewStatus::Refused(refusal),
         }) if view.is_some_and(|view| view.protection.is_some()) => {
-            Err(RunError::Unprotectable { reason })
+            Err(RunError::Unprotectable(refusal))
         }
         Ok(SupervisorFrame::Hello { status }) => Ok((connection, status)),
         _ => {
             let mut connection = connection;
             // It is not ours and may not mind the end of its connection.
             let _ = connection.child.kill();
+            // It could not even get as far as its answer.
+            if open_files() < LEAST_OPEN_FILES {
+                return Err(start_error(io::Error::from_raw_os_error(libc::EMFILE)));
+            }
             Err(RunError::NotASupervisor {
                 program: program.exe.clone(),
             })
         }
+    }
+}
+
+/// So many open files a supervisor needs at least; it has more in a large project.
+const LEAST_OPEN_FILES: u64 = 64;
+
+/// So many files may be open.
+fn open_files() -> u64 {
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: the call fills the structure.
+    match unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) } {
+        0 => limit.rlim_cur,
+        _ => u64::MAX,
+    }
+}
+
+/// What to do where the operating system refuses something.
+fn advice(error: &io::Error) -> &'static str {
+    match is_of_descriptors(error) {
+        true => MORE_DESCRIPTORS,
+        false => "",
     }
 }
 

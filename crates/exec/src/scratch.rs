@@ -5,6 +5,7 @@
 //! makes a scratch folder first removes those of the same user whose lock is free. There is one
 //! folder on disk and one in shared memory.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
 use std::hash::{BuildHasher, RandomState};
 use std::io;
@@ -12,7 +13,8 @@ use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::time::Duration;
 
 use crate::attempts::Attempts;
 use crate::files::{self, Context, FileError};
@@ -58,10 +60,15 @@ impl Scratch {
     /// # Errors
     /// When `base` does not exist or cannot be written to.
     pub fn new(base: &Path) -> Result<Self, FileError> {
+        Scratch::after_removing(base, &|_| {})
+    }
+
+    /// The same; `slow` is called with what a dead process has left behind if removing it takes more than a second.
+    fn after_removing(base: &Path, slow: &(dyn Fn(&Path) + Sync)) -> Result<Self, FileError> {
         let base = fs::canonicalize(base).context(files::USE_TEMPORARY, base)?;
         let scratch = Scratch {
-            disk: LockedFolder::create(&base)?,
-            shared: LockedFolder::create(Path::new(SHARED_MEMORY)).ok(),
+            disk: LockedFolder::create(&base, slow)?,
+            shared: LockedFolder::create(Path::new(SHARED_MEMORY), slow).ok(),
             rules: Rules::default(),
             attempts: Arc::default(),
         };
@@ -76,9 +83,17 @@ impl Scratch {
     /// # Errors
     /// As [`Scratch::new`].
     pub fn in_default_place() -> Result<Self, FileError> {
+        Scratch::in_default_place_telling(&|_| {})
+    }
+
+    /// The same; `slow` is called with what an earlier run has left behind if removing it takes more than a second.
+    ///
+    /// # Errors
+    /// As [`Scratch::new`].
+    pub fn in_default_place_telling(slow: &(dyn Fn(&Path) + Sync)) -> Result<Self, FileError> {
         let named = |name| std::env::var_os(name).filter(|value| !value.is_empty());
         let base = named("PATCHWRIGHT_TMP").or_else(|| named("TMPDIR"));
-        Scratch::new(Path::new(&base.unwrap_or_else(|| "/tmp".into())))
+        Scratch::after_removing(Path::new(&base.unwrap_or_else(|| "/tmp".into())), slow)
     }
 
     /// The folder, an absolute path without symbolic links.
@@ -171,17 +186,34 @@ struct LockedFolder {
     _lock: File,
 }
 
+/// The scratch folders of this process that are there.
+static THERE: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+fn there() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+    THERE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The folders that would be left behind if this process ended now; the next run removes them.
+pub fn left_behind() -> Vec<PathBuf> {
+    there()
+        .iter()
+        .filter(|path| path.exists())
+        .cloned()
+        .collect()
+}
+
 impl Drop for LockedFolder {
     fn drop(&mut self) {
         if let Err(error) = dismantle(&self.path) {
             tracing::warn!("{error}");
         }
+        there().remove(&self.path);
     }
 }
 
 impl LockedFolder {
-    fn create(base: &Path) -> Result<Self, FileError> {
-        remove_stale(base);
+    fn create(base: &Path, slow: &(dyn Fn(&Path) + Sync)) -> Result<Self, FileError> {
+        remove_stale(base, slow);
         let prefix = format!("{}{}", prefix(), std::process::id());
         loop {
             let random = RandomState::new().hash_one(0) as u32;
@@ -203,6 +235,7 @@ impl LockedFolder {
                 other => other.context("create", &lock_path)?,
             };
             if try_lock(&lock) && is_same_file(&lock, &lock_path) {
+                there().insert(path.clone());
                 return Ok(LockedFolder { path, _lock: lock });
             }
         }
@@ -228,7 +261,7 @@ fn is_same_file(file: &File, path: &Path) -> bool {
 
 /// Removes the scratch folders of this user in `base` whose owners are dead. What cannot be
 /// removed is left for another time: it must not keep the user from working.
-fn remove_stale(base: &Path) {
+fn remove_stale(base: &Path, slow: &(dyn Fn(&Path) + Sync)) {
     // SAFETY: no pointers.
     let user = unsafe { libc::geteuid() };
     let prefix = prefix();
@@ -250,7 +283,7 @@ fn remove_stale(base: &Path) {
         {
             Ok(lock) => {
                 if try_lock(&lock)
-                    && let Err(error) = dismantle(&path)
+                    && let Err(error) = telling_when_slow(&path, slow)
                 {
                     tracing::warn!("{error}");
                 }
@@ -263,6 +296,24 @@ fn remove_stale(base: &Path) {
             Err(_) => {}
         }
     }
+}
+
+/// Removes a scratch folder, and tells so if that takes its time.
+fn telling_when_slow(path: &Path, slow: &(dyn Fn(&Path) + Sync)) -> Result<(), FileError> {
+    const PATIENCE: Duration = Duration::from_secs(1);
+    std::thread::scope(|scope| {
+        let (done, is_done) = mpsc::channel::<()>();
+        let teller = std::thread::Builder::new().spawn_scoped(scope, move || {
+            if is_done.recv_timeout(PATIENCE) == Err(mpsc::RecvTimeoutError::Timeout) {
+                slow(path);
+            }
+        });
+        // Without a thread nothing is told.
+        let _ = teller;
+        let result = dismantle(path);
+        drop(done);
+        result
+    })
 }
 
 /// Removes a scratch folder, its lock last: if this is cut short, the rest is still recognised.
@@ -300,7 +351,10 @@ mod tests {
         fs::write(inner.join("file"), "").unwrap();
         let shared = scratch.shared_path().to_path_buf();
         fs::write(shared.join("channel"), "").unwrap();
+        let path = scratch.path().to_path_buf();
+        assert!(left_behind().contains(&path));
         drop(scratch);
+        assert!(!left_behind().contains(&path));
         assert!(entries(base.path()).is_empty());
         assert!(!shared.exists());
     }

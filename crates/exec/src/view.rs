@@ -11,6 +11,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use crate::files::{Context, FileError};
+use crate::refusal::Refusal;
 
 /// Folders that appear in place of others to the processes of a runner.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,10 +66,7 @@ pub enum ViewStatus {
     Protected,
     /// It, or the protection that was asked for with it, could not be set up; processes see the real paths, and nothing is
     /// protected.
-    Refused {
-        /// Why, for the user.
-        reason: String,
-    },
+    Refused(Refusal),
 }
 
 /// A place in a build tree that names the original tree by its absolute path.

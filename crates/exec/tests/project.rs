@@ -44,7 +44,7 @@ prepare = "./configure"
 [tests]
 driver = "./run-test.sh"
 names = ["t1", "t 2"]
-timeout-ms = 5000
+timeout = "5s"
 environment = { ASAN_OPTIONS = "detect_leaks=0" }
 [limits]
 memory-mb = 100
@@ -85,7 +85,7 @@ files = ["src/pch.c", "main.c:5-45", "./main.c:20"]
 #[test]
 fn flags_win_over_the_file() {
     let config = "[project]\nbuild = \"make\"\n[tests]\ndriver = \"plain.sh\"\nnames = [\"old\"]\n\
-                  timeout-ms = 1\n[repair]\nfiles = [\"main.c\"]\n";
+                  timeout = \"1ms\"\n[repair]\nfiles = [\"main.c\"]\n";
     let flags = ProjectFlags {
         build: Some("ninja".into()),
         driver: Some("run-test.sh".into()),
@@ -214,8 +214,11 @@ fn mistakes_in_the_file_are_explained_with_their_place() {
         tests("driver = \"run-test.sh\"\nnames = [\n  \"a\",\n  \"a\"]"),
         tests("driver = \"run-test.sh\"\nnames = [\"\"]"),
         driver("cases = \"cases\""),
-        driver("timeout-ms = 0"),
-        driver("timeout-ms = -1"),
+        driver("timeout = \"0s\""),
+        driver("timeout = \"-1s\""),
+        driver("timeout = 300"),
+        driver("timeout = true"),
+        driver("timeout-ms = 300"),
         tests("cases = \"cases\""),
         tests("program = \"prog\""),
         tests("program = \"prog\"\ncases = \"missing\""),

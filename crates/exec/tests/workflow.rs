@@ -121,17 +121,21 @@ fn a_view_shows_the_copy_at_the_path_of_the_original() {
 fn a_view_that_is_impossible_is_refused_with_a_reason() {
     let folder = folder();
     let runner = runner_with_view(View::of_copy("/no/such", &folder.path));
-    let ViewStatus::Refused { reason } = runner.view_status() else {
+    let ViewStatus::Refused(refusal) = runner.view_status() else {
         panic!()
     };
-    assert!(!reason.is_empty());
+    assert!(!refusal.reason.is_empty());
     let inside = folder.path.join("copy");
     fs::create_dir(&inside).unwrap();
     let runner = runner_with_view(View::of_copy(&inside, &folder.path));
-    let ViewStatus::Refused { reason } = runner.view_status() else {
+    let ViewStatus::Refused(refusal) = runner.view_status() else {
         panic!()
     };
-    assert!(reason.contains("lies inside"), "{reason}");
+    assert!(refusal.reason.contains("lies inside"), "{refusal}");
+    assert!(
+        refusal.to_string().contains("set PATCHWRIGHT_TMP"),
+        "{refusal}"
+    );
 }
 
 #[test]
@@ -500,6 +504,7 @@ fn a_test_that_takes_much_longer_than_the_others_is_not_waited_for_a_minute() {
         first: Duration::from_secs(2),
         next: Duration::from_secs(1),
         unknown: Duration::from_secs(1),
+        alone: Duration::MAX,
         first_factor: 5,
         next_factor: 2,
     };
@@ -626,6 +631,7 @@ fn a_test_that_computes_all_the_time_is_ended_sooner_than_one_that_sleeps() {
             first: Duration::from_secs(1),
             next: Duration::from_secs(1),
             unknown: Duration::from_secs(1),
+            alone: Duration::MAX,
             first_factor: 1,
             next_factor: 1,
         },

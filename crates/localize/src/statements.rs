@@ -85,6 +85,7 @@ pub(crate) fn find(source: &[u8], units: &[TranslationUnit]) -> Found {
             | Refusal::BodyFromMacro
             | Refusal::NestedFunction
             | Refusal::ExternInline
+            | Refusal::TooLarge
             | Refusal::Ambiguous),
         ) = function.refusal
         {

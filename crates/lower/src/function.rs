@@ -147,6 +147,12 @@ impl<'l, 'a> FunctionLowerer<'l, 'a> {
             Some(Refusal::NestedFunction) => {
                 this.unsupported_effect(OriginId(0), "a nested function");
             }
+            Some(Refusal::TooLarge) => {
+                this.unsupported_effect(
+                    OriginId(0),
+                    "a function with more levels of nesting than the parser can handle",
+                );
+            }
             Some(Refusal::NotAccepted) => {
                 this.unsupported_effect(OriginId(0), "a source that is not accepted");
             }

@@ -147,8 +147,14 @@ impl LeftAlone {
     /// Why there is no location at all.
     fn reason(&self) -> String {
         match self.refused.keys().next() {
-            Some(reason) => reason.clone(),
-            None if self.disagreements > 0 => Refusal::Ambiguous.reason().to_owned(),
+            // Some of these are sentences; most go on from what they are about.
+            Some(reason) if reason.starts_with("its ") || reason.starts_with("a ") => {
+                reason.clone()
+            }
+            Some(reason) => format!("what is there {reason}"),
+            None if self.disagreements > 0 => {
+                format!("what is there {}", Refusal::Ambiguous.reason())
+            }
             None => "nothing there is an expression or statement that a schema changes".to_owned(),
         }
     }

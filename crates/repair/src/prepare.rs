@@ -8,8 +8,8 @@ use std::{
 };
 
 use patchwright_exec::{
-    Baseline, BaselineOptions, CompileCommand, Limits, Project, RecordError, Test, TestSuite,
-    Worker, WorkerOptions, all_sources, record_build,
+    Baseline, BaselineOptions, CompileCommand, Limits, Patience, Project, RecordError, Test,
+    TestSuite, Worker, WorkerOptions, all_sources, record_build,
 };
 
 use crate::{
@@ -155,11 +155,15 @@ pub fn prepare<'a>(
                 &BaselineOptions {
                     limits,
                     prove_endless: true,
+                    patience: Patience::within(options.budget),
                     ..Default::default()
                 },
                 |done| events(Event::Progress { done, total }),
             )?;
-            if let Some(journal) = &journal {
+            // With more time a test may be waited for for longer.
+            let is_cut =
+                options.budget.is_some() && baseline.tests.iter().any(|test| test.lost_patience);
+            if let (Some(journal), false) = (&journal, is_cut) {
                 journal.keep_baseline(&baseline)?;
             }
             baseline

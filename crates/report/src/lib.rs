@@ -3,7 +3,7 @@
 //! # Invariants
 //! * The JSON's shape is a promise: a field keeps its name and meaning within a version of the
 //!   schema.
-//! * Nothing here prints or writes: the caller does.
+//! * Nothing here prints or writes: the caller does, and makes it safe to show ([`screen`]).
 
 pub mod behaviour;
 pub mod comparison;
@@ -14,6 +14,7 @@ pub mod localization;
 pub mod proof;
 pub mod proofs;
 pub mod regression;
+pub mod screen;
 pub mod slice;
 pub mod svg;
 pub mod text;

@@ -9,6 +9,7 @@ use patchwright_localize::{
 };
 use serde::Serialize;
 
+use crate::svg::escaped;
 use crate::text::{Style, count, grouped};
 
 /// The version of the JSON's schema.
@@ -225,7 +226,7 @@ impl Report<'_> {
                     ),
                     None => (String::new(), "<td><td><td><td>".to_owned()),
                 };
-                let line = escaped(&line);
+                let line = escaped(line.trim_end_matches('\r'));
                 let _ = writeln!(
                     page,
                     "<tr{colour}>{columns}<td>{number}<td><pre>{line}</pre></tr>"
@@ -501,10 +502,4 @@ fn table(text: &mut String, rows: &[Vec<String>], style: Style) {
         };
         let _ = writeln!(text, "{line}");
     }
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
 }

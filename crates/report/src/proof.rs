@@ -365,7 +365,7 @@ impl Report {
             Verdict::OutOfBudget => {
                 let _ = writeln!(
                     text,
-                    "{}: whether {} holds, within the budget of conflicts; give a larger --budget, or a smaller --bound.",
+                    "{}: whether {} holds, within the solver's conflicts; give more --conflicts, or a smaller --bound.",
                     style.paint("33;1", "Unknown"),
                     self.entry
                 );

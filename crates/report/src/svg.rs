@@ -7,11 +7,12 @@ use patchwright_ir::drawing::Drawing;
 
 use crate::complexity::{Measured, correlation};
 use crate::layered::{Edge, Layered, Node, Shape, cut};
+use crate::screen::visible;
 
-/// Text as it may stand in XML; what XML 1.0 cannot hold is left out.
+/// Text as it may stand in XML and HTML, in which control characters are seen.
 pub(crate) fn escaped(text: &str) -> String {
-    text.chars()
-        .filter(|c| !c.is_control())
+    visible(text)
+        .chars()
         .map(|c| match c {
             '&' => "&amp;".to_owned(),
             '<' => "&lt;".to_owned(),

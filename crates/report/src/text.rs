@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use crate::screen::styled;
 use patchwright_repair::{Patch, RepairOutcome, Stats, Unchangeable, UnchangeableKind};
 
 /// Colours of a diff, or none.
@@ -14,7 +15,7 @@ pub struct Style {
 impl Style {
     pub(crate) fn paint(self, code: &str, text: &str) -> String {
         if self.colour {
-            format!("\x1b[{code}m{text}\x1b[0m")
+            styled(code, text)
         } else {
             text.to_owned()
         }

@@ -13,6 +13,7 @@ use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use serde::Serialize;
 
 use crate::behaviour::Behaviour;
+use crate::screen::{one_line, visible};
 use crate::text::{Style, count, grouped};
 
 mod stats;
@@ -495,7 +496,7 @@ pub fn table(outcome: &Validation, style: Style) -> String {
         all || special && patch.same_as.is_none()
     };
     let rows: Vec<&Validated> = outcome.patches.iter().filter(worth_a_look).collect();
-    let width = |patch: &&Validated| patch.id.0.chars().count();
+    let width = |patch: &&Validated| one_line(&patch.id.0).chars().count();
     let width = rows.iter().map(width).max().unwrap_or(0).clamp(5, 60);
     for patch in rows {
         let (word, colour) = match &patch.verdict {
@@ -511,24 +512,29 @@ pub fn table(outcome: &Validation, style: Style) -> String {
             }
         };
         let why = patch.verdict.as_ref();
-        let mut why = why
+        let why = why
             .and_then(|verdict| reason(verdict, &outcome.tests))
             .unwrap_or_default();
+        let mut why = one_line(&why).into_owned();
         if let Some(how) = how(patch, outcome) {
             let gap = if why.is_empty() { "" } else { " " };
-            let _ = write!(why, "{gap}{}", style.paint("2", &format!("[{how}]")));
+            let _ = write!(
+                why,
+                "{gap}{}",
+                style.paint("2", &format!("[{}]", one_line(&how)))
+            );
         }
         let word = style.paint(colour, &format!("{word:<16}"));
         let _ = writeln!(
             text,
             "{}",
-            format!("{:<width$}  {word}  {why}", patch.id.0).trim_end()
+            format!("{:<width$}  {word}  {why}", one_line(&patch.id.0)).trim_end()
         );
         for note in &patch.notes {
             let _ = writeln!(
                 text,
                 "{}",
-                style.paint("2", &format!("{:width$}  {note}", ""))
+                style.paint("2", &format!("{:width$}  {}", "", one_line(note)))
             );
         }
         let failing: Vec<&str> = patch
@@ -543,7 +549,7 @@ pub fn table(outcome: &Validation, style: Style) -> String {
                 "",
                 failing.len(),
                 count(patch.tests.len() as u64, "test", "tests"),
-                failing.join(", ")
+                one_line(&failing.join(", "))
             );
             let _ = writeln!(text, "{}", style.paint("2", &line));
         }
@@ -597,8 +603,16 @@ fn summary(outcome: &Validation) -> String {
     );
     let _ = write!(
         text,
-        "{} and {} of tests",
-        count((stats.builds + woven.builds) as u64, "build", "builds"),
+        "{}{} and {} of tests",
+        count(
+            (stats.untouched_builds + stats.builds + woven.builds) as u64,
+            "build",
+            "builds"
+        ),
+        match stats.untouched_builds {
+            0 => String::new(),
+            untouched => format!(" ({} of the untouched program)", grouped(untouched as u64)),
+        },
         count(
             (stats.executions + woven.executions) as u64,
             "execution",
@@ -651,19 +665,19 @@ pub fn junit(outcome: &Validation, matrix: bool) -> String {
     for patch in &outcome.patches {
         let status = status(patch, &outcome.tests);
         if matrix && !patch.tests.is_empty() {
-            let mut suite = TestSuite::new(patch.id.0.clone());
+            let mut suite = TestSuite::new(visible(&patch.id.0));
             for result in &patch.tests {
                 let name = &outcome.tests.names[result.test];
                 let status = match &result.failure {
                     None => TestCaseStatus::success(),
                     Some(failure) => {
                         let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
-                        status.set_message(failure.to_string());
+                        status.set_message(visible(&failure.to_string()));
                         status
                     }
                 };
-                let mut case = TestCase::new(name.clone(), status);
-                case.set_classname(patch.id.0.clone());
+                let mut case = TestCase::new(visible(name), status);
+                case.set_classname(visible(&patch.id.0));
                 if let Some(milliseconds) = result.milliseconds {
                     case.set_time(Duration::from_millis(milliseconds));
                 }
@@ -672,11 +686,11 @@ pub fn junit(outcome: &Validation, matrix: bool) -> String {
             report.add_test_suite(suite);
             continue;
         }
-        let mut case = TestCase::new(patch.id.0.clone(), status);
+        let mut case = TestCase::new(visible(&patch.id.0), status);
         case.set_classname("patch");
         case.set_time(patch.total);
         if !patch.notes.is_empty() {
-            case.set_system_out(patch.notes.join("\n"));
+            case.set_system_out(visible(&patch.notes.join("\n")));
         }
         all.add_test_case(case);
     }
@@ -696,9 +710,9 @@ fn status(patch: &Validated, tests: &Tests) -> TestCaseStatus {
     };
     let mut status = TestCaseStatus::non_success(kind);
     status.set_type(verdict.word());
-    status.set_message(reason(verdict, tests).unwrap_or_default());
+    status.set_message(visible(&reason(verdict, tests).unwrap_or_default()));
     if let PatchVerdict::DoesNotCompile(failure) = verdict {
-        status.set_description(failure.output.clone());
+        status.set_description(visible(&failure.output));
     }
     status
 }

@@ -568,6 +568,31 @@ fn only_exec_starts_processes() {
 }
 
 #[test]
+fn the_binary_prints_in_one_place_only_where_text_is_made_safe() {
+    let complaints = rust_files()
+        .into_iter()
+        .filter(|path| is_product(path) && crate_of(path) == "cli" && !path.ends_with("out.rs"))
+        .flat_map(|path| {
+            // Whether one is a terminal may be asked anywhere.
+            let code = product_code(&path).replace("().is_terminal()", "");
+            let found = [
+                "std::println!",
+                "std::eprintln!",
+                "std::print!",
+                "std::eprint!",
+                "::stdout",
+                "::stderr",
+                "stdout()",
+                "stderr()",
+            ];
+            let found = found.into_iter().filter(move |found| code.contains(found));
+            let told = |found| format!("{}: `{found}` stands in `out.rs` only", path.display());
+            found.map(told).collect::<Vec<_>>()
+        });
+    assert_none(complaints.collect());
+}
+
+#[test]
 fn only_csource_knows_the_dumps_of_clang() {
     let mut complaints = Vec::new();
     for path in rust_files() {

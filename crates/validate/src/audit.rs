@@ -162,7 +162,7 @@ impl Audit<'_> {
         };
         let mut right = BTreeSet::new();
         for (entries, checked) in run_all(workers, groups, work)? {
-            self.board.count_together(&checked);
+            self.board.count_build(&checked);
             if checked.verdict == PatchVerdict::Plausible {
                 entries
                     .iter()

@@ -183,7 +183,10 @@ impl<'b> Board<'b> {
         let mut state = self.state();
         let is_told = !std::mem::replace(&mut state.tests, tests).names.is_empty();
         if !is_told {
-            (self.surroundings.events)(Event::Tests(&state.tests));
+            (self.surroundings.events)(Event::Tests {
+                tests: &state.tests,
+                patches: &state.patches,
+            });
         }
         if !is_told && self.options.stop_after.is_none() {
             for index in 0..state.patches.len() {
@@ -260,8 +263,14 @@ impl<'b> Board<'b> {
         self.settle(entry, checked, false);
     }
 
-    /// A build of several patches at once, which says nothing against any of them.
-    pub fn count_together(&self, checked: &Checked) {
+    /// Whether the untouched program was built for a run.
+    pub fn count_untouched(&self, is_built: bool) {
+        self.state().stats.untouched_builds += usize::from(is_built);
+    }
+
+    /// A build that settles nothing by itself: of several patches at once, or of one that is in doubt as long as nobody knows what the
+    /// untouched program does.
+    pub fn count_build(&self, checked: &Checked) {
         let mut state = self.state();
         state.stats.builds += 1;
         if let Way::Plain(rebuild) = checked.way {

@@ -189,7 +189,12 @@ pub enum Event<'e> {
     /// Something the user should know: a test set aside, a file left alone.
     Warning(String),
     /// The tests are known.
-    Tests(&'e Tests),
+    Tests {
+        /// The tests.
+        tests: &'e Tests,
+        /// What is known of each patch of the set by then.
+        patches: &'e [Validated],
+    },
     /// The verdict on a patch is known.
     Verdict {
         /// Its number in the set, from 0.

@@ -153,6 +153,8 @@ impl Validated {
 /// What a run did, in numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
+    /// Builds of the untouched program.
+    pub untouched_builds: usize,
     /// Builds of patches.
     pub builds: usize,
     /// Of these, builds of everything.

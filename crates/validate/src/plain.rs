@@ -244,11 +244,11 @@ impl<'a> Plain<'a> {
     ) -> Result<(), ValidateError> {
         let started = Instant::now();
         let mut built = self.build(worker);
-        // One that has taken all its time would do so again.
+        // One that has taken all its time or memory would do so again.
         let ended = !matches!(
             &built,
             Err(BuildError::Failed {
-                ending: Ending::TimedOut(_),
+                ending: Ending::TimedOut(_) | Ending::LimitExceeded(_),
                 ..
             })
         );

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -90,6 +91,7 @@ pub(crate) fn run_tasks(
     times: Times<'_>,
 ) -> Result<(), ValidateError> {
     let (options, surroundings) = (board.options, board.surroundings);
+    board.count_untouched(prepared.is_built);
     let numbers = |tests: Vec<&BaselineTest>| -> Vec<usize> {
         tests.into_iter().map(|test| test.index).collect()
     };
@@ -300,6 +302,9 @@ impl Run<'_> {
         }
         let refuted = Mutex::new(Vec::new());
         let late = Late::default();
+        // What makes one patch doubtful makes others so, too, and the untouched program is asked in any case: those that are not
+        // begun wait for that.
+        let is_asked_next = AtomicBool::new(false);
         let work = |worker: &mut Worker, task: Task| -> Result<(), ValidateError> {
             // Others wait for this patch, whatever becomes of it.
             let mut done = Done {
@@ -318,6 +323,9 @@ impl Run<'_> {
             let relied_on = promise.filter(|_| !leaves);
             let check =
                 |worker| plain.check(worker, patch, relied_on, || schedule.order(task.number));
+            if is_asked_next.load(Ordering::Relaxed) {
+                return Ok(());
+            }
             let before = late_one(&late, task);
             let is_late = before.is_some();
             let before = before.map(|before| (plain.time_of(&before), before));
@@ -337,6 +345,8 @@ impl Run<'_> {
                     "the untouched program is asked for {id}: {}",
                     checked.verdict.word()
                 );
+                board.count_build(&checked);
+                is_asked_next.store(true, Ordering::Relaxed);
                 return Ok(());
             }
             if let Some(journal) = journal {

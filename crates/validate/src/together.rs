@@ -79,7 +79,7 @@ impl Together<'_> {
         let order = || order.to_vec();
         let relied_on = Some(&group.promise).filter(|_| !self.leaves);
         let checked = self.plain.check(worker, &group.patch, relied_on, order)?;
-        self.board.count_together(&checked);
+        self.board.count_build(&checked);
         if checked.verdict != PatchVerdict::Plausible {
             let ids = group
                 .entries

@@ -68,10 +68,7 @@ impl fmt::Display for CompileFailure {
         );
         match (&self.first_error, self.ending) {
             (Some(line), _) if is_by_itself => f.write_str(line),
-            (_, Some(ending @ Ending::TimedOut(_))) => {
-                write!(f, "the build {ending} (--build-timeout gives it more)")
-            }
-            (_, Some(ending)) => write!(f, "the build {ending}"),
+            (_, Some(ending)) => write!(f, "the build {ending}{}", ending.more_for_builds()),
             (_, None) => f.write_str("the compiler rejects it"),
         }
     }
@@ -103,7 +100,7 @@ impl PatchVerdict {
 
 #[cfg(test)]
 mod tests {
-    use patchwright_exec::TimeKind;
+    use patchwright_exec::{LimitKind, TimeKind};
 
     use super::*;
 
@@ -121,6 +118,11 @@ mod tests {
         assert_eq!(
             ended.to_string(),
             "the build ran out of time (--build-timeout gives it more)"
+        );
+        let ended = failure(Some(Ending::LimitExceeded(LimitKind::Memory)));
+        assert_eq!(
+            ended.to_string(),
+            "the build exceeded its limit of memory (--build-memory gives it more)"
         );
     }
 }

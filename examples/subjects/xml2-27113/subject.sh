@@ -5,7 +5,7 @@ version=2.9.14+dfsg-1.3~deb12u6
 fix_patch=CVE-2025-27113.patch
 buggy_file=pattern.c
 build_command='make -s xmllint runtest testchar testdict testrecurse'
-timeout_ms=60000
+timeout=60s
 
 configure_subject() {
   export ASAN_OPTIONS=detect_leaks=0

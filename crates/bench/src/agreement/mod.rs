@@ -48,9 +48,9 @@ pub struct Arguments {
     /// Leaves of terms: variables, members, elements; a third as many constants
     #[arg(long, default_value_t = 9)]
     leaves: usize,
-    /// Seconds for the exploration of a program
-    #[arg(long, default_value_t = 60)]
-    budget: u64,
+    /// Time for the exploration of a program
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = crate::time)]
+    budget: Duration,
     /// Workers of the exploration
     #[arg(short, long, default_value_t = 2)]
     jobs: usize,
@@ -149,7 +149,7 @@ fn compare(entry: &Entry, arguments: &Arguments) -> Result<Option<Tally>, Box<dy
         jobs: arguments.jobs,
         all: true,
         max_cost: arguments.max_cost,
-        budget: Some(Duration::from_secs(arguments.budget)),
+        budget: Some(arguments.budget),
         keep_verdicts: true,
         leaves: LeafLimits {
             atoms: arguments.leaves,

@@ -6,7 +6,7 @@ pub mod list;
 mod modes;
 mod tables;
 
-use std::{error::Error, path::PathBuf};
+use std::{error::Error, path::PathBuf, time::Duration};
 
 use patchwright_exec::files;
 use serde::{Deserialize, Serialize};
@@ -30,9 +30,9 @@ pub struct Arguments {
     /// without classes), relations (each relation by itself)
     #[arg(long, value_name = "MODE", value_delimiter = ',')]
     modes: Vec<String>,
-    /// Seconds for each search
-    #[arg(long, default_value_t = 60)]
-    budget: u64,
+    /// Time for each search
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = crate::time)]
+    budget: Duration,
     /// Executions of tests for each search but the first
     #[arg(long, default_value_t = 5000)]
     executions: u64,

@@ -1,10 +1,6 @@
 //! The modes of a measurement, and what each gives.
 
-use std::{
-    collections::BTreeMap,
-    error::Error,
-    time::{Duration, Instant},
-};
+use std::{collections::BTreeMap, error::Error, time::Instant};
 
 use patchwright_exec::{
     CancelToken, Project, ProjectFlags, RunnerProgram, Scratch, forget_own_peak_memory,
@@ -207,7 +203,7 @@ pub fn measure(entry: &Entry, arguments: &Arguments) -> Result<Measured, Box<dyn
         not_in_space: entry.listed.not_in_space.clone(),
         ..Measured::default()
     };
-    let budget = Some(Duration::from_secs(arguments.budget));
+    let budget = Some(arguments.budget);
     let defaults = RepairOptions {
         jobs: arguments.jobs,
         budget,

@@ -45,7 +45,7 @@ impl Job<'_> {
         if self.args.repair || self.args.locate || std::mem::replace(&mut self.tried_paths, true) {
             return Ok(None);
         }
-        let conflicts = self.args.budget.unwrap_or(u64::MAX).min(FEW_CONFLICTS);
+        let conflicts = self.args.conflicts.unwrap_or(u64::MAX).min(FEW_CONFLICTS);
         let limits = Limits {
             paths: FEW,
             instructions: FEW_IN_ALL,
@@ -65,7 +65,7 @@ impl Job<'_> {
         let limits = Limits {
             paths: most,
             instructions: u64::MAX,
-            conflicts: self.args.budget,
+            conflicts: self.args.conflicts,
             work: (u64::MAX, u64::MAX),
         };
         self.followed(instructions, limits)

@@ -75,8 +75,8 @@ impl Job<'_> {
         }
         let mut bound = self.args.bound.unwrap_or(deeper::FIRST);
         // What is easily decided otherwise is tried before much work.
-        let most = (self.args.budget, self.instructions());
-        let conflicts = self.args.budget.unwrap_or(u64::MAX);
+        let most = (self.args.conflicts, self.instructions());
+        let conflicts = self.args.conflicts.unwrap_or(u64::MAX);
         let little = (
             Some(conflicts.min(deeper::FIRST_CONFLICTS)),
             self.instructions().min(deeper::INSTRUCTIONS),

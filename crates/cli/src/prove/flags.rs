@@ -1,8 +1,9 @@
 //! The flags of `patchwright prove`.
 
-use std::{ffi::OsString, path::PathBuf};
+use std::{ffi::OsString, path::PathBuf, time::Duration};
 
 use clap::Args;
+use patchwright_exec::duration::NoDuration;
 
 use crate::{args::duration, inputs::InputArgs};
 
@@ -68,9 +69,13 @@ pub struct ProveArgs {
     #[arg(long, value_name = "N", help_heading = "How far")]
     pub bound: Option<u32>,
 
+    /// Take no longer than this, such as 30s, 10m, 1h; what is known by then is told
+    #[arg(long, value_name = "TIME", value_parser = time, help_heading = "How far")]
+    pub budget: Option<Duration>,
+
     /// Conflicts of one question to the solver at most
     #[arg(long, value_name = "N", help_heading = "How far")]
-    pub budget: Option<u64>,
+    pub conflicts: Option<u64>,
 
     /// Follow one path after the other, N at most [default of N: 10000], each as far as it goes, in place of all paths at once
     /// as far as a bound: for failures that are deep in a loop
@@ -89,10 +94,6 @@ pub struct ProveArgs {
     /// Instructions that are encoded at most, unwound and inlined [default: 5000000; of each path 400000]
     #[arg(long, value_name = "N", help_heading = "How far")]
     pub max_instructions: Option<u64>,
-
-    /// Take no longer than this, such as 30s, 10m, 1h; what is known by then is told
-    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "How far")]
-    pub timeout: Option<std::time::Duration>,
 
     /// MiB of memory at most
     #[arg(long, value_name = "MIB", default_value_t = 2048, value_parser = clap::value_parser!(u64).range(64..), help_heading = "How far")]
@@ -150,6 +151,16 @@ pub struct ProveArgs {
     /// Flags for the compiler
     #[arg(long, value_name = "FLAGS", allow_hyphen_values = true)]
     pub cflags: Option<String>,
+}
+
+/// A time; a number alone was one of conflicts.
+fn time(text: &str) -> Result<Duration, String> {
+    duration(text).map_err(|error| match error {
+        NoDuration::NoUnit { number, .. } => format!(
+            "`{number}` has no unit; a budget is a time such as 30s, 10m or 1h, and the solver's conflicts are `--conflicts {number}`"
+        ),
+        other => other.to_string(),
+    })
 }
 
 /// The flags' defaults.

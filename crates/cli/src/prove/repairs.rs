@@ -234,13 +234,13 @@ impl Job<'_> {
         let cancel = self.cancel;
         let interrupt = move || cancel.is_cancelled();
         let budget = Budget {
-            conflicts: self.args.budget,
+            conflicts: self.args.conflicts,
             interrupt: Some(&interrupt),
         };
         let question = question(&mut self.terms, &plan.asked.spec, own, &budget);
         let extent = Extent {
             changes,
-            conflicts: self.args.budget,
+            conflicts: self.args.conflicts,
             void: self.args.vacuous,
             // Where much can be changed, much can be said in two ways.
             fewest: level == Level::Three,

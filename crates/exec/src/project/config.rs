@@ -7,7 +7,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::error::{Place, ProjectError};
-use crate::files;
+use crate::{duration::Written, files};
 
 /// A description as it was written, with what is needed to find the line of a value.
 #[derive(Debug, Default)]
@@ -50,7 +50,9 @@ pub(super) struct TestsTable {
     pub(super) names: Option<Vec<Spanned<String>>>,
     pub(super) program: Option<Spanned<String>>,
     pub(super) cases: Option<Spanned<String>>,
-    pub(super) timeout_ms: Option<Spanned<u64>>,
+    pub(super) timeout: Option<Spanned<Written>>,
+    /// What `timeout` was called before it had a unit.
+    pub(super) timeout_ms: Option<Spanned<toml::Value>>,
     pub(super) ignore_trailing_whitespace: Option<Spanned<bool>>,
     pub(super) environment: BTreeMap<String, String>,
 }
@@ -61,6 +63,7 @@ pub(super) struct LimitsTable {
     pub(super) memory_mb: Option<Spanned<u64>>,
     pub(super) output_mb: Option<Spanned<u64>>,
     pub(super) processes: Option<Spanned<u64>>,
+    pub(super) build_memory_mb: Option<Spanned<u64>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -95,7 +98,8 @@ impl Config {
             let place = at(line_of(text.as_bytes(), start));
             ProjectError::Syntax {
                 place,
-                message: error.message().to_owned(),
+                // A former key is no choice.
+                message: error.message().replace("`timeout-ms`, ", ""),
             }
         })?;
         Ok(Config {

@@ -122,8 +122,15 @@ pub enum ProjectError {
     #[error("{}: {text:?} is not an exit status; write a number from 0 to 255", file.display())]
     BadExitStatus { file: PathBuf, text: String },
     /// A time-out of nothing.
-    #[error("{place}: a time-out of 0 lets no test pass; give milliseconds")]
+    #[error("{place}: a time-out of 0 lets no test pass; give a time such as 10s")]
     ZeroTimeout { place: Place },
+    /// A key that has another name now.
+    #[error("{place}: `{former}` is written `{now}`")]
+    FormerKey {
+        place: Place,
+        former: String,
+        now: String,
+    },
     /// A limit of nothing.
     #[error("{place}: {name} must be at least 1")]
     ZeroLimit { place: Place, name: &'static str },

@@ -44,6 +44,17 @@ impl fmt::Display for Ending {
     }
 }
 
+impl Ending {
+    /// What gives a build more of what it has run out of, in parentheses; nothing after other endings.
+    pub fn more_for_builds(self) -> &'static str {
+        match self {
+            Ending::TimedOut(_) => " (--build-timeout gives it more)",
+            Ending::LimitExceeded(LimitKind::Memory) => " (--build-memory gives it more)",
+            _ => "",
+        }
+    }
+}
+
 /// The name of a signal that ends programs.
 pub fn signal_name(signal: i32) -> Option<&'static str> {
     Some(match signal {

@@ -16,6 +16,7 @@ use super::{
 };
 use crate::attempts::Attempt;
 use crate::limits::Limits;
+use crate::refusal::{OBSTACLES, Refusal};
 use crate::view::{Protection, View, ViewStatus};
 
 /// "PWSUP" and the number of this format.
@@ -126,14 +127,16 @@ pub(crate) fn write_supervisor_frame(
         SupervisorFrame::Hello { status } => {
             let mut out = Encoder::new(0);
             out.u64(MAGIC);
-            let (tag, reason) = match status {
-                ViewStatus::NotRequested => (0, ""),
-                ViewStatus::Active => (1, ""),
-                ViewStatus::Protected => (3, ""),
-                ViewStatus::Refused { reason } => (2, reason.as_str()),
-            };
-            out.u8(tag);
-            out.bytes(reason.as_bytes());
+            match status {
+                ViewStatus::NotRequested => out.u8(0),
+                ViewStatus::Active => out.u8(1),
+                ViewStatus::Protected => out.u8(3),
+                ViewStatus::Refused(Refusal { reason, obstacle }) => {
+                    out.u8(2);
+                    out.u8(*obstacle as u8);
+                    out.bytes(reason.as_bytes());
+                }
+            }
             out
         }
         SupervisorFrame::Done(outcome) => {
@@ -160,12 +163,16 @@ pub(crate) fn read_supervisor_frame(stream: &mut impl Read) -> io::Result<Superv
             if input.u64()? != MAGIC {
                 return Err(malformed());
             }
-            let tag = input.u8()?;
-            let reason = String::from_utf8_lossy(input.bytes()?).into_owned();
-            let status = match tag {
+            let status = match input.u8()? {
                 0 => ViewStatus::NotRequested,
                 1 => ViewStatus::Active,
-                2 => ViewStatus::Refused { reason },
+                2 => {
+                    let obstacle = OBSTACLES.get(usize::from(input.u8()?));
+                    ViewStatus::Refused(Refusal {
+                        obstacle: *obstacle.ok_or_else(malformed)?,
+                        reason: String::from_utf8_lossy(input.bytes()?).into_owned(),
+                    })
+                }
                 3 => ViewStatus::Protected,
                 _ => return Err(malformed()),
             };
@@ -657,9 +664,10 @@ mod tests {
                 status: ViewStatus::Protected,
             },
             SupervisorFrame::Hello {
-                status: ViewStatus::Refused {
+                status: ViewStatus::Refused(Refusal {
                     reason: "no".into(),
-                },
+                    obstacle: OBSTACLES[3],
+                }),
             },
             SupervisorFrame::Cancelled,
             SupervisorFrame::NotStarted(NotStarted {

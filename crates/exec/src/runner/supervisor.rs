@@ -26,6 +26,7 @@ use std::os::unix::net::UnixStream;
 
 use super::protocol::{self, HostFrame, SupervisorFrame};
 use crate::attempts::Attempt;
+use crate::refusal::Refusal;
 use crate::view::ViewStatus;
 use protection::Private;
 use servers::Servers;
@@ -59,9 +60,9 @@ pub fn supervisor_main() -> ! {
 /// The descriptor that the channel is moved to.
 const CHANNEL: RawFd = 3;
 
-/// Puts the process into the state that its children inherit, and returns the channel, and the socket to the guardian if there
-/// is one.
-fn take_over() -> std::io::Result<(UnixStream, spawn::Inherited, Option<OwnedFd>)> {
+/// Puts the process into the state that its children inherit, and returns the channel, and the socket to the guardian or why there
+/// is none.
+fn take_over() -> std::io::Result<(UnixStream, spawn::Inherited, Result<OwnedFd, Refusal>)> {
     // The channel moves off standard input; every other descriptor that some ancestor leaked is
     // closed: a held lock or pipe would outlive its owner.
     sys::duplicate(0, CHANNEL)?;
@@ -85,7 +86,7 @@ fn take_over() -> std::io::Result<(UnixStream, spawn::Inherited, Option<OwnedFd>
 fn serve(
     channel: &UnixStream,
     inherited: &mut spawn::Inherited,
-    guardian: Option<&OwnedFd>,
+    guardian: Result<&OwnedFd, &Refusal>,
     tree: &mut Tree,
     servers: &mut Servers,
 ) -> std::io::Result<()> {
@@ -117,7 +118,7 @@ fn serve(
                     &mut experience,
                 ) {
                     Ok(Finish::Done(mut outcome)) => {
-                        if let Some(guardian) = guardian.filter(|_| inherited.protected) {
+                        if let Some(guardian) = guardian.ok().filter(|_| inherited.protected) {
                             outcome.attempts = attempts(guardian);
                             outcome.leaves_private = private.is_changed();
                         }

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::{Comparison, Observed, Partition};
+use crate::svg::escaped;
 use crate::text::Style;
 
 /// A version's source.
@@ -98,7 +99,7 @@ impl Comparison {
                 page,
                 "<tr class=\"{}\"><td class=\"number\">{number}</td><td class=\"code\">{}</td></tr>",
                 classes.join(" "),
-                escaped(line)
+                escaped(line.trim_end_matches('\r'))
             );
         }
         page.push_str("</table></div>\n");
@@ -183,18 +184,4 @@ fn write_partition(page: &mut String, partition: &Partition, depth: usize) {
         );
     }
     page.push_str("</table></div>\n");
-}
-
-fn escaped(text: &str) -> String {
-    let mut new = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '<' => new.push_str("&lt;"),
-            '>' => new.push_str("&gt;"),
-            '&' => new.push_str("&amp;"),
-            '"' => new.push_str("&quot;"),
-            c => new.push(c),
-        }
-    }
-    new
 }

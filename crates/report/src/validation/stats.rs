@@ -12,6 +12,8 @@ use crate::text::{count, grouped};
 /// The numbers as JSON.
 #[derive(Serialize)]
 pub struct StatsOf {
+    /// Builds of the untouched program.
+    untouched_builds: usize,
     /// Builds of patches.
     builds: usize,
     /// Those of them that built everything.
@@ -103,6 +105,7 @@ impl StatsOf {
         });
         StatsOf {
             builds: stats.builds,
+            untouched_builds: stats.untouched_builds,
             full_builds: stats.full_builds,
             executions: stats.executions,
             resumed: stats.resumed,

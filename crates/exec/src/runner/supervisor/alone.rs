@@ -12,29 +12,33 @@ use std::path::Path;
 use std::ptr;
 
 use super::sys::{self, Pid, check};
+use crate::refusal::Refusal;
 
 /// Goes on in a child that is the first process of a new namespace; the calling process waits for it, as the
 /// [guardian](super::guardian) of what it protects, and ends as it does. The socket is the one to the guardian.
-/// Returns in the calling process, without one, if there can be no such namespace.
-pub(super) fn move_into_own_namespace() -> Option<OwnedFd> {
+/// Returns in the calling process, with why, if there can be no such namespace.
+pub(super) fn move_into_own_namespace() -> Result<OwnedFd, Refusal> {
     match begin() {
-        Ok(Role::Inside(guardian)) => Some(guardian),
-        Ok(Role::Refused) => None,
+        Ok(Role::Inside(guardian)) => Ok(guardian),
         Ok(Role::Outside(first, control)) => std::process::exit(guard_alone(first, control)),
         Err(error) => {
             tracing::info!("no namespace for processes: {error}");
-            None
+            Err(Refusal::of_namespace(
+                "a namespace of processes is not permitted",
+                &error,
+            ))
         }
     }
 }
+
+/// What the first process says when it has taken its place; any other number is an error of the system.
+const READY: i32 = 0;
 
 enum Role {
     /// The first process of the namespace, with the socket to the one outside.
     Inside(OwnedFd),
     /// The one that has made it.
     Outside(Pid, OwnedFd),
-    /// There is none.
-    Refused,
 }
 
 fn begin() -> io::Result<Role> {
@@ -60,11 +64,16 @@ fn begin_with(namespaces: libc::c_int) -> io::Result<Role> {
     let child = check(unsafe { libc::syscall(libc::SYS_clone, flags, null, null, null, null) })?;
     if child == 0 {
         drop((permit, answer, control));
-        return Ok(match take_place(permission, ready) {
-            Ok(()) => Role::Inside(guardian),
-            // SAFETY: no pointers.
-            Err(_) => unsafe { libc::_exit(1) },
-        });
+        let mut ready = File::from(ready);
+        let Err(error) =
+            take_place(permission).and_then(|()| ready.write_all(&READY.to_ne_bytes()))
+        else {
+            return Ok(Role::Inside(guardian));
+        };
+        let number = error.raw_os_error().unwrap_or(libc::EIO);
+        let _ = ready.write_all(&number.to_ne_bytes());
+        // SAFETY: no pointers.
+        unsafe { libc::_exit(1) }
     }
     drop((permission, ready, guardian));
     let child = child as Pid;
@@ -82,17 +91,22 @@ fn begin_with(namespaces: libc::c_int) -> io::Result<Role> {
             )?;
         }
         File::from(permit).write_all(b"m")?;
-        File::from(answer).read_exact(&mut [0])
+        let mut number = [0; size_of::<i32>()];
+        File::from(answer).read_exact(&mut number)?;
+        match i32::from_ne_bytes(number) {
+            READY => Ok(()),
+            number => Err(io::Error::from_raw_os_error(number)),
+        }
     })();
-    if told.is_err() {
+    if let Err(error) = told {
         sys::kill_child(child);
-        return Ok(Role::Refused);
+        return Err(error);
     }
     Ok(Role::Outside(child, control))
 }
 
 /// In the first process of the namespace: waits until its user is mapped, and has the files of `/proc` show who is in it.
-fn take_place(permission: OwnedFd, ready: OwnedFd) -> io::Result<()> {
+fn take_place(permission: OwnedFd) -> io::Result<()> {
     File::from(permission).read_exact(&mut [0])?;
     // SAFETY: no pointers. If the process outside is killed, all go.
     unsafe {
@@ -106,8 +120,8 @@ fn take_place(permission: OwnedFd, ready: OwnedFd) -> io::Result<()> {
     check(unsafe {
         let (kind, at) = (c"proc".as_ptr(), c"/proc".as_ptr());
         libc::mount(kind, at, kind, flags, ptr::null())
-    })?;
-    File::from(ready).write_all(b"r")
+    })
+    .map(drop)
 }
 
 /// Closes everything else and guards until the namespace has ended; its status.

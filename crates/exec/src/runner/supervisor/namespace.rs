@@ -11,12 +11,16 @@ use super::guardian::Order;
 use super::protection::Private;
 use super::{filter, protection, sys, sys::check};
 use crate::files::c_path;
+use crate::refusal::{Obstacle, Refusal};
 use crate::view::{Protection, View, ViewStatus};
 
 /// Moves this process into a namespace of its own with the view, if one is given. `guardian` is the socket to the process
 /// outside, if there is a namespace of processes. After a refusal the process may be in a namespace whose mounts equal the old
 /// ones; if protection was asked for, it is to run nothing.
-pub(super) fn enter(view: Option<View>, guardian: Option<&OwnedFd>) -> (ViewStatus, Private) {
+pub(super) fn enter(
+    view: Option<View>,
+    guardian: Result<&OwnedFd, &Refusal>,
+) -> (ViewStatus, Private) {
     let Some(view) = view else {
         return (ViewStatus::NotRequested, Private::default());
     };
@@ -25,10 +29,10 @@ pub(super) fn enter(view: Option<View>, guardian: Option<&OwnedFd>) -> (ViewStat
             .map(|private| (ViewStatus::Protected, private)),
         None => set_up(&view).map(|()| (ViewStatus::Active, Private::default())),
     };
-    result.unwrap_or_else(|reason| (ViewStatus::Refused { reason }, Private::default()))
+    result.unwrap_or_else(|refusal| (ViewStatus::Refused(refusal), Private::default()))
 }
 
-fn set_up(view: &View) -> Result<(), String> {
+fn set_up(view: &View) -> Result<(), Refusal> {
     begin(view, 0)?;
     show_copies(view, &sources(view)?)
 }
@@ -36,9 +40,9 @@ fn set_up(view: &View) -> Result<(), String> {
 fn set_up_protected(
     view: &View,
     protection: &Protection,
-    guardian: Option<&OwnedFd>,
-) -> Result<Private, String> {
-    let guardian = guardian.ok_or("a namespace of processes is not permitted")?;
+    guardian: Result<&OwnedFd, &Refusal>,
+) -> Result<Private, Refusal> {
+    let guardian = guardian.map_err(Refusal::clone)?;
     let network = if protection.network {
         0
     } else {
@@ -47,7 +51,7 @@ fn set_up_protected(
     begin(view, libc::CLONE_NEWIPC | network)?;
     let failed = |what: &str| {
         let what = what.to_owned();
-        move |error: io::Error| format!("{what}: {error}")
+        move |error: io::Error| Refusal::of_namespace(what, &error)
     };
     // As long as the paths mean what they do outside.
     let sources = sources(view)?;
@@ -69,31 +73,35 @@ fn set_up_protected(
 }
 
 /// Into the namespaces; nothing that is mounted from now on shows outside.
-fn begin(view: &View, namespaces: libc::c_int) -> Result<(), String> {
+fn begin(view: &View, namespaces: libc::c_int) -> Result<(), Refusal> {
     for (source, target) in &view.shadow {
         if source.starts_with(target) {
-            return Err(format!(
-                "the copy {} lies inside {}, which it would hide",
-                source.display(),
-                target.display()
-            ));
+            return Err(Refusal {
+                reason: format!(
+                    "the copy {} lies inside {}, which it would hide",
+                    source.display(),
+                    target.display()
+                ),
+                obstacle: Obstacle::CopyInProject,
+            });
         }
     }
-    unshare(namespaces).map_err(|e| format!("a mount namespace is not permitted: {e}"))?;
+    unshare(namespaces)
+        .map_err(|e| Refusal::of_namespace("a mount namespace is not permitted", &e))?;
     // Else the mounts below would show, or even spread, outside.
     mount(None, Path::new("/"), libc::MS_REC | libc::MS_PRIVATE)
-        .map_err(|e| format!("mounts cannot be made private: {e}"))
+        .map_err(|e| Refusal::of_namespace("mounts cannot be made private", &e))
 }
 
 /// What appears elsewhere, opened: its path may be covered by then.
-fn sources(view: &View) -> Result<Vec<OwnedFd>, String> {
+fn sources(view: &View) -> Result<Vec<OwnedFd>, Refusal> {
     let open = |(source, _): &(PathBuf, PathBuf)| {
-        sys::open_place(source).map_err(|error| format!("{}: {error}", source.display()))
+        sys::open_place(source).map_err(|error| Refusal::of_file(source.display(), &error))
     };
     view.shadow.iter().map(open).collect()
 }
 
-fn show_copies(view: &View, sources: &[OwnedFd]) -> Result<(), String> {
+fn show_copies(view: &View, sources: &[OwnedFd]) -> Result<(), Refusal> {
     for (done, ((source, target), open)) in view.shadow.iter().zip(sources).enumerate() {
         let mounted = match &view.protection {
             Some(protection) => {
@@ -110,11 +118,12 @@ fn show_copies(view: &View, sources: &[OwnedFd]) -> Result<(), String> {
             for (_, target) in view.shadow[..done].iter().rev() {
                 unmount(target);
             }
-            return Err(format!(
-                "{} cannot be mounted at {}: {error}",
+            let what = format!(
+                "{} cannot be mounted at {}",
                 source.display(),
                 target.display()
-            ));
+            );
+            return Err(Refusal::of_namespace(what, &error));
         }
     }
     Ok(())

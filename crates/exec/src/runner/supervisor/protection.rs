@@ -14,6 +14,7 @@ use super::guardian::mount_at;
 use super::namespace::mount;
 use super::sys::{check, open_place, path_of};
 use crate::files::c_path;
+use crate::refusal::Refusal;
 use crate::view::Protection;
 
 /// Places of the kernel that change the whole system; the rest of `/proc` is about processes, of which there are no others.
@@ -65,9 +66,10 @@ impl Private {
 }
 
 /// Has nothing changed but what may be; gives what is thrown away. After an error nothing may be run.
-pub(super) fn protect(protection: &Protection) -> Result<Private, String> {
+pub(super) fn protect(protection: &Protection) -> Result<Private, Refusal> {
     let mounted = fs::read("/proc/self/mountinfo").map(|text| mounted(&text));
-    let mounted = mounted.map_err(|error| format!("what is mounted is not known: {error}"))?;
+    let mounted =
+        mounted.map_err(|error| Refusal::of_file("what is mounted is not known", &error))?;
     let places = Places::open(protection)?;
     // All at once, also what is hidden by other mounts.
     set(
@@ -75,13 +77,14 @@ pub(super) fn protect(protection: &Protection) -> Result<Private, String> {
         libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NODEV,
         0,
     )
-    .map_err(|error| format!("the system cannot be made read-only: {error}"))?;
+    .map_err(|error| Refusal::of_namespace("the system cannot be made read-only", &error))?;
     // What is there of processes is their own.
     let proc = Path::new("/proc");
-    set_one(proc, 0, libc::MOUNT_ATTR_RDONLY).map_err(|error| format!("/proc: {error}"))?;
+    set_one(proc, 0, libc::MOUNT_ATTR_RDONLY)
+        .map_err(|error| Refusal::of_namespace("/proc", &error))?;
     let at = |what: &Path| {
         let what = what.display().to_string();
-        move |error: io::Error| format!("{what}: {error}")
+        move |error: io::Error| Refusal::of_namespace(what, &error)
     };
     let layers = Layers::new(&protection.layers).map_err(at(&protection.layers))?;
     let mut private = Private::default();
@@ -165,13 +168,14 @@ struct Places {
 }
 
 impl Places {
-    fn open(protection: &Protection) -> Result<Self, String> {
+    fn open(protection: &Protection) -> Result<Self, Refusal> {
         let open = |path: &PathBuf| {
-            let path = fs::canonicalize(path).map_err(|e| format!("{}: {e}", path.display()))?;
-            let open = open_place(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+            let refused = |error: io::Error| Refusal::of_file(path.display(), &error);
+            let path = fs::canonicalize(path).map_err(refused)?;
+            let open = open_place(&path).map_err(refused)?;
             Ok((path, open))
         };
-        let all = |paths: &[PathBuf]| paths.iter().map(open).collect::<Result<Vec<_>, String>>();
+        let all = |paths: &[PathBuf]| paths.iter().map(open).collect::<Result<Vec<_>, Refusal>>();
         let devices = DEVICES.iter();
         Ok(Places {
             writable: all(&protection.writable)?,
