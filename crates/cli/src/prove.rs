@@ -467,7 +467,7 @@ impl<'a> Job<'a> {
             let path = folder.join(format!("{name}.{ending}"));
             files::write_atomic(&path, contents).map_err(Problem::of)
         };
-        let test = self.program.test(found)?;
+        let test = self.program.test(found, expected)?;
         write("c", test.file.as_bytes())?;
         if self.args.function.is_none() {
             write("in", &test.input)?;

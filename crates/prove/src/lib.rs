@@ -4,6 +4,7 @@
 
 mod arguments;
 mod base;
+mod compared;
 mod decider;
 mod defines;
 mod enumerate;
@@ -41,6 +42,7 @@ mod verdict;
 mod wider;
 
 pub use arguments::{ArgumentUses, ArgumentsRead, arguments_read, mixes_arguments};
+pub use compared::compared;
 pub use decider::OneByOne;
 pub use enumerate::enumerate;
 pub use harness::{

@@ -13,7 +13,7 @@ use patchwright_ir::Module;
 use patchwright_lower::lower;
 use patchwright_prove::{
     Counterexample, For, Given, Replay, Source, Told, Trusted, WrongKind, agreement, arguments,
-    arguments_read, execute, find, harness, has_initial_values, initial_harness,
+    arguments_read, compared, execute, find, harness, has_initial_values, initial_harness,
     inputs::{Wishes, check, connect, parameters},
     standard_input, told,
 };
@@ -508,7 +508,7 @@ impl Program {
             ),
             _ => agreement(found, &outcome, checks),
         };
-        Ok((replay, name.is_none().then_some(expected)))
+        Ok((replay, Some(expected)))
     }
 
     /// Executes the program, or one of its functions, with the inputs of a counterexample.
@@ -558,8 +558,10 @@ impl Program {
         execute(modules, inputs).map_err(Problem::Input)
     }
 
-    /// A counterexample as a C file, and as a case.
-    pub fn test(&self, found: &Counterexample) -> Result<Test, Problem> {
+    /// A counterexample as a C file, and as a case; `expected` is what the reference leaves behind, if there is one.
+    pub fn test(&self, found: &Counterexample, expected: Option<&[u8]>) -> Result<Test, Problem> {
+        // What the program itself does wrong needs no reference.
+        let expected = expected.filter(|_| !matches!(found.kind, WrongKind::Failure(_)));
         let input = standard_input(&found.inputs);
         let words: Vec<String> = arguments(&found.inputs)
             .into_iter()
@@ -569,15 +571,19 @@ impl Program {
             Some(function) => {
                 let (position, _) = find(&self.sources, function).map_err(Problem::of)?;
                 let path = &self.sources[position].path;
-                harness(
+                let text = harness(
                     &self.sources,
                     function,
                     &self.shapes,
                     &found.inputs,
                     path,
                     For::Compiler,
-                    false,
-                )
+                    expected.is_some(),
+                );
+                text.map(|text| match expected {
+                    Some(expected) => compared(&text, expected),
+                    None => text,
+                })
             }
             None => patchwright_prove::main_harness(&self.sources, &found.inputs, &input, &words),
         };
