@@ -8,7 +8,9 @@ use std::{
 };
 
 use patchwright_csource::{Clang, TranslationUnit, parse_meaning};
-use patchwright_exec::{CancelToken, CompileCommand, Runner, RunnerProgram, Scratch, files};
+use patchwright_exec::{
+    CancelToken, CompileCommand, Runner, RunnerProgram, Scratch, files, sandbox::normalize,
+};
 use patchwright_ir::Module;
 use patchwright_lower::lower;
 use patchwright_symbolic::Check;
@@ -51,11 +53,17 @@ impl Reader {
         let program = RunnerProgram::current_exe(["__runner"]).map_err(Problem::of)?;
         let mut runner = Runner::start(&program, None, cancel).map_err(Problem::of)?;
         let clang = Clang::find(&mut runner).map_err(Problem::of)?;
-        let flags = match cflags {
-            None => Vec::new(),
-            Some(flags) => shlex::split(flags)
-                .ok_or_else(|| Problem::Input(format!("`--cflags {flags}` has an open quote")))?,
-        };
+        // Types that other verifiers know without a header.
+        let mut flags: Vec<String> = ["-D__CPROVER_bool=_Bool", "-D__CPROVER_size_t=__SIZE_TYPE__"]
+            .map(str::to_owned)
+            .to_vec();
+        if let Some(given) = cflags {
+            flags.extend(
+                shlex::split(given).ok_or_else(|| {
+                    Problem::Input(format!("`--cflags {given}` has an open quote"))
+                })?,
+            );
+        }
         Ok(Reader {
             runner,
             clang,
@@ -73,6 +81,7 @@ impl Reader {
         included: Option<PathBuf>,
     ) -> Result<(TranslationUnit, String), Problem> {
         let read = included.clone().unwrap_or_else(|| file.clone());
+        let included = included.map(|path| normalize(&path));
         let bytes = files::read(&read).map_err(Problem::of)?;
         let mut words: Vec<OsString> = vec!["cc".into()];
         words.extend(self.flags.iter().cloned());

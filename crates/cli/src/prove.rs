@@ -9,7 +9,7 @@ mod repairs;
 mod show;
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     path::Path,
     sync::{Arc, Mutex},
     time::Instant,
@@ -109,6 +109,8 @@ struct Job<'a> {
     work: (u64, u64),
     /// A few paths were looked at, which did not decide it.
     tried_paths: bool,
+    /// What is looked for, where that is not what the user says.
+    checks: Option<BTreeSet<Check>>,
 }
 
 /// A program that is asked about.
@@ -153,6 +155,7 @@ impl<'a> Job<'a> {
             like: None,
             work: (0, 0),
             tried_paths: false,
+            checks: None,
         }
     }
 
@@ -166,7 +169,10 @@ impl<'a> Job<'a> {
         Ok(Options {
             bound,
             recursion: bound,
-            checks: checks(args.check.as_deref(), Check::usual())?,
+            checks: match &self.checks {
+                Some(checks) => checks.clone(),
+                None => checks(args.check.as_deref(), Check::usual())?,
+            },
             havoc: args.havoc,
             abort_fails: !args.abort_ends && !self.program.has_error_function(),
             instructions: self.instructions(),

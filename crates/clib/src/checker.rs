@@ -16,13 +16,21 @@ pub enum Statement {
 }
 
 /// What a function of this name says; `None` if it is an ordinary one. The names are those of `<assert.h>`, of the
-/// competition on software verification, of CBMC, and of AllRepair's programs.
+/// competition on software verification, of CBMC and ESBMC, and of AllRepair's programs.
 pub fn statement(name: &str) -> Option<Statement> {
     Some(match name {
-        "__VERIFIER_assert" | "__CPROVER_assert" | "assert" => Statement::Assert,
-        "__VERIFIER_assume" | "__CPROVER_assume" | "assume_abort_if_not" | "assume" => {
-            Statement::Assume
-        }
+        "__VERIFIER_assert"
+        | "__CPROVER_assert"
+        | "__CPROVER_precondition"
+        | "__CPROVER_postcondition"
+        | "__ESBMC_assert"
+        | "assert" => Statement::Assert,
+        "__VERIFIER_assume"
+        | "__CPROVER_assume"
+        | "__ESBMC_assume"
+        | "__builtin_assume"
+        | "assume_abort_if_not"
+        | "assume" => Statement::Assume,
         "__assert_fail"
         | "__assert"
         | "__assert_perror_fail"
@@ -35,6 +43,30 @@ pub fn statement(name: &str) -> Option<Statement> {
         {
             Statement::Any
         }
+        _ => return None,
+    })
+}
+
+/// What a call asks a verifier about a pointer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Question {
+    /// So many bytes may be read, or written, there: pointer and size.
+    Accessible,
+    /// Two pointers lead into the same object.
+    SameObject,
+    /// Bytes of the object that a pointer leads to.
+    ObjectSize,
+    /// Bytes between the start of the object and the pointer.
+    Offset,
+}
+
+/// What a function of this name asks; the names are those of CBMC and ESBMC.
+pub fn question(name: &str) -> Option<Question> {
+    Some(match name {
+        "__CPROVER_r_ok" | "__CPROVER_w_ok" | "__CPROVER_rw_ok" => Question::Accessible,
+        "__CPROVER_same_object" => Question::SameObject,
+        "__CPROVER_OBJECT_SIZE" | "__ESBMC_get_object_size" => Question::ObjectSize,
+        "__CPROVER_POINTER_OFFSET" | "__ESBMC_POINTER_OFFSET" => Question::Offset,
         _ => return None,
     })
 }

@@ -101,6 +101,8 @@ pub enum Fact {
     LeavesAtOnce,
     /// Changes more than the program: files, processes, the machine.
     System,
+    /// Changes what later calculations and conversions mean: the direction of rounding, the locale.
+    Environment,
     /// What the function does beyond this is not known.
     Unknown,
 }
@@ -117,6 +119,7 @@ impl Fact {
             "noreturn" => Some(Fact::NeverReturns),
             "raw" => Some(Fact::LeavesAtOnce),
             "sys" => Some(Fact::System),
+            "env" => Some(Fact::Environment),
             "prints" => Some(Fact::Prints),
             "varies" => Some(Fact::Varies),
             "?" => Some(Fact::Unknown),

@@ -25,6 +25,7 @@
 //! | `varies` | gives something else in each run |
 //! | `exit`, `noreturn` | need not return, never returns |
 //! | `raw` | ends the process without what `atexit` has noted |
+//! | `env` | changes the direction of rounding, or the locale |
 //! | `sys` | changes more than the program: files, processes, the machine |
 //! | `?` | what it does beyond the other words is not known |
 //!
@@ -33,12 +34,14 @@
 mod checker;
 mod fact;
 mod meaning;
+mod special;
 mod table;
 mod view;
 
-pub use checker::{Statement, statement};
+pub use checker::{Question, Statement, question, statement};
 pub use fact::{Argument, Content, Extent, Fact, Size};
 pub use meaning::{Meaning, meaning};
+pub use special::{Special, special};
 pub use view::{
     Parameter, byte_count, changes_system, facts, gives_unwritten, is_character_class, is_known,
     is_unpredictable, leaves_at_once, names, never_returns, parameters, plain,

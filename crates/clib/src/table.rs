@@ -8,21 +8,28 @@ pub(crate) const TABLE: &[(&str, &str)] = &[
     ("(l)", "labs llabs"),
     (
         "",
-        "imaxabs acos asin atan atan2 cbrt ceil ceilf cos cosf cosh exp exp2 expf expm1 fabs fabsf floor \
-         floorf fmax fmin fmod fmodf hypot log log10 log10f log1p log2 logf nearbyint nearbyintf pow \
-         powf rint rintf round roundf sin sinf sinh sqrt sqrtf tan tanf tanh trunc truncf div ldiv lldiv \
-         difftime btowc wctob fabsl floorl ceill sqrtl powl asinh acosh atanh lround llround lrint \
-         llrint ldexp ldexpf ldexpl scalbn isatty htonl htons ntohl ntohs sleep usleep free cfree \
+        "imaxabs atan atan2 cbrt ceil ceilf fabs fabsf floor \
+         floorf fmax fmin nearbyint nearbyintf \
+         rint rintf round roundf tanh trunc truncf div ldiv lldiv \
+         difftime btowc wctob fabsl floorl ceill asinh \
+         isatty htonl htons ntohl ntohs sleep usleep free cfree \
          iswalnum iswalpha iswcntrl iswdigit iswgraph iswlower iswprint iswpunct iswspace iswupper \
-         iswxdigit towlower towupper wcwidth copysign copysignf remainder fmaxf fminf atan2f acosf asinf \
+         iswxdigit towlower towupper wcwidth copysign copysignf fmaxf fminf atan2f \
          atanf tanhf sync ffs ffsl ffsll getuid geteuid getgid getegid alarm nanf nan __cxa_finalize \
-         fdim fma setbuf setvbuf setlinebuf posix_fadvise fadvise fdadvise malloc_usable_size \
+         fma setbuf setvbuf setlinebuf posix_fadvise fadvise fdadvise malloc_usable_size \
          __builtin_clz __builtin_clzl __builtin_clzll __builtin_ctz __builtin_ctzl __builtin_ctzll \
          __builtin_popcount __builtin_popcountl __builtin_popcountll __builtin_parity __builtin_parityl \
          __builtin_parityll __builtin_ffs __builtin_ffsl __builtin_ffsll __builtin_clrsb \
          __builtin_clrsbl __builtin_clrsbll __builtin_bitreverse8 __builtin_bitreverse16 \
-         __builtin_bitreverse32 __builtin_bitreverse64 truncl roundl rintl nearbyintl fmodl copysignl \
-         fmaxl fminl scalbnl feclearexcept __builtin_bswap16 __builtin_bswap32 __builtin_bswap64",
+         __builtin_bitreverse32 __builtin_bitreverse64 truncl roundl rintl nearbyintl copysignl \
+         fmaxl fminl __builtin_bswap16 __builtin_bswap32 __builtin_bswap64",
+    ),
+    // What is out of their domain or range sets `errno`.
+    (
+        "e",
+        "acos asin cosh exp exp2 expm1 fmod fmodf hypot log log10 log10f log1p log2 logf pow powf sinh sqrt sqrtf expf sin cos tan sinf cosf tanf acosf asinf acosh atanh lround llround lrint llrint ldexp ldexpf scalbn remainder fdim sqrtl powl ldexpl scalbnl fmodl \
+         exp10 exp10f exp2f expm1f log1pf log2f hypotf coshf sinhf acoshf atanhf remainderf fdimf nextafter \
+         nextafterf tgamma tgammaf ilogb ilogbf logb logbf scalbln scalbnf lroundf llroundf lrintf llrintf expl logl",
     ),
     (
         "(i) k0",
@@ -161,10 +168,16 @@ pub(crate) const TABLE: &[(&str, &str)] = &[
     ("r0 w1 in e", "stat lstat stat64 lstat64"),
     // What the library keeps.
     ("st varies", "rand random drand48 lrand48 mrand48 clock"),
+    ("st", "srand srandom srand48 tzset raise"),
+    ("rs", "fegetround fetestexcept"),
+    ("st", "feclearexcept feraiseexcept"),
+    ("w0 rs", "fegetenv fegetexceptflag"),
     (
-        "st",
-        "srand srandom srand48 tzset fesetround fegetround raise",
+        "st env",
+        "fesetround fesetenv feupdateenv feenableexcept fedisableexcept uselocale",
     ),
+    ("w0 st env", "feholdexcept"),
+    ("r0 w0 st varies", "erand48 nrand48 jrand48"),
     ("w0 st varies", "time gettimeofday times"),
     ("st w0 varies", "rand_r"),
     ("w1 st e varies", "clock_gettime getrusage"),
@@ -174,8 +187,8 @@ pub(crate) const TABLE: &[(&str, &str)] = &[
     ),
     ("r0 st w1 =1", "gmtime_r localtime_r ctime_r asctime_r"),
     ("r0 w0 st", "mktime timegm timelocal"),
-    ("w0 r2 r3 st", "strftime strftime_l"),
-    ("r1 st =lib", "setlocale"),
+    ("w0:<1 r2:t r3 st", "strftime strftime_l"),
+    ("r1 st env =lib", "setlocale"),
     ("r0 =0 st =lib", "textdomain"),
     (
         "r0 r1 st =lib =1",
@@ -209,7 +222,11 @@ pub(crate) const TABLE: &[(&str, &str)] = &[
          __builtin_trap",
     ),
     ("noreturn raw", "_exit _Exit quick_exit"),
-    ("w1", "frexpl modfl frexp modf"),
+    ("w1", "frexpl modfl frexp modf frexpf modff"),
+    ("w2", "remquo remquof remquol"),
+    ("w1 w2", "sincos sincosf sincosl"),
+    ("w1 st e", "lgamma_r lgammaf_r"),
+    ("st e", "lgamma lgammaf gamma"),
     ("st sys", "kill"),
     ("r0:t1 (pz)", "strnlen"),
     // What changes more than the program, and is not known otherwise.

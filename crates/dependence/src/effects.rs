@@ -287,7 +287,7 @@ impl<'a> Facts<'a> {
                     effects.writes.insert(streams.0);
                 }
             }
-            Fact::State => {
+            Fact::State | Fact::Environment => {
                 effects.reads.insert(library.0);
                 effects.writes.insert(library.0);
             }

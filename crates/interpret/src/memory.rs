@@ -258,6 +258,13 @@ impl Memory {
         (object.bytes.len() as u64).checked_sub(offset)
     }
 
+    /// Where an address is in its object, and how large that is; `None` when there is no such object.
+    pub(crate) fn within(&self, address: u64) -> Option<(u64, u64)> {
+        let object = self.objects.get((address >> 32) as usize)?;
+        let offset = i64::from((address as u32).wrapping_sub(object.base) as i32);
+        (address >> 32 != 0).then_some((offset as u64, object.size))
+    }
+
     #[cold]
     fn fault<T>(&self, address: u64, size: u64, what: &str) -> Run<T> {
         if let Some(reason) = self.refused.get(&(address >> 32)) {
@@ -303,7 +310,8 @@ impl Memory {
         let id = (address >> 32) as usize;
         let object = self.objects.get(id)?;
         let offset = (address as u32).wrapping_sub(object.base) as usize;
-        (offset + size as usize <= object.bytes.len()).then_some((id, offset))
+        let end = offset.checked_add(size as usize)?;
+        (end <= object.bytes.len()).then_some((id, offset))
     }
 
     /// The bytes of a range whose values are all known.

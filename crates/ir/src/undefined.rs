@@ -35,6 +35,33 @@ pub enum Undefined {
 }
 
 impl Undefined {
+    /// Whether one mistake may be told as either kind: by those who execute, and by those who encode, who see more or less of
+    /// where a pointer comes from.
+    pub fn may_stand_for(self, other: Undefined) -> bool {
+        use Undefined::*;
+        // A pointer that leads to where nothing may be accessed; what moves it there is a mistake already.
+        const ACCESS: [Undefined; 6] = [
+            NullPointer,
+            OutOfBounds,
+            UseAfterFree,
+            UseAfterScope,
+            WildPointer,
+            BadPointerArithmetic,
+        ];
+        // What is freed is no allocation, or none any more.
+        const FREE: [Undefined; 4] = [DoubleFree, InvalidFree, UseAfterFree, WildPointer];
+        // A value that nobody gave.
+        const VALUE: [Undefined; 2] = [UninitializedRead, MissingReturn];
+        // What is called, or asked for, is not what is there.
+        const CALL: [Undefined; 4] = [BadCall, BadVariadic, WildPointer, NullPointer];
+        // A function of the library gets what it does not take, or touches it.
+        const ARGUMENT: [Undefined; 4] = [BadArgument, OutOfBounds, NullPointer, WildPointer];
+        self == other
+            || [&ACCESS[..], &FREE, &VALUE, &CALL, &ARGUMENT]
+                .iter()
+                .any(|kinds| kinds.contains(&self) && kinds.contains(&other))
+    }
+
     /// A name that does not change, for scripts.
     pub fn code(self) -> &'static str {
         match self {

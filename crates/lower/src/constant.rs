@@ -1,5 +1,6 @@
 //! Constant expressions.
 
+use patchwright_clib::{Special, special};
 use patchwright_csource::{
     BinaryOperator, CastKind, ExprId, ExprKind, Function, Storage, UnaryOperator,
     detail::Detail,
@@ -188,16 +189,12 @@ impl<'a> Scope<'_, 'a> {
                         let known = self.value(*arguments.first()?).is_some();
                         Some(Constant::Value(ty, u128::from(known)))
                     }
-                    "__builtin_huge_val"
-                    | "__builtin_inf"
-                    | "__builtin_huge_valf"
-                    | "__builtin_inff"
-                    | "__builtin_infl"
-                    | "__builtin_huge_vall" => {
-                        Some(Constant::Value(ty, wide::parse_float(ty, "inf")?))
-                    }
-                    "__builtin_nan" | "__builtin_nanf" | "__builtin_nanl" => {
-                        Some(Constant::Value(ty, wide::parse_float(ty, "nan")?))
+                    name if name.starts_with("__builtin_") => {
+                        let text = match special(name)? {
+                            Special::Infinity => "inf",
+                            Special::Nan => "nan",
+                        };
+                        Some(Constant::Value(ty, wide::parse_float(ty, text)?))
                     }
                     _ => None,
                 }

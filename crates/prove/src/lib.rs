@@ -27,6 +27,7 @@ mod repair;
 mod repaired;
 mod replay;
 mod search;
+mod shortest;
 mod simple;
 mod slice;
 mod source;

@@ -77,6 +77,10 @@ pub fn agreement(found: &Counterexample, outcome: &Outcome, checks: &BTreeSet<Ch
         (WrongKind::Failure(FailureKind::Leak), Ending::Exit(_)) => Replay::Untold(
             "the interpreter does not look for memory that is never freed".to_owned(),
         ),
+        // It was followed for as long as is allowed, and is still there.
+        (WrongKind::Failure(FailureKind::Endless), Ending::Limit(_)) if same_place => {
+            Replay::Agrees
+        }
         (WrongKind::Failure(FailureKind::Assertion | FailureKind::Abort), Ending::Abort)
             if same_place =>
         {
@@ -85,7 +89,7 @@ pub fn agreement(found: &Counterexample, outcome: &Outcome, checks: &BTreeSet<Ch
         (
             WrongKind::Failure(FailureKind::Undefined(kind)),
             Ending::Undefined { kind: other, .. },
-        ) if kind == other && same_place => Replay::Agrees,
+        ) if kind.may_stand_for(*other) && same_place => Replay::Agrees,
         (_, Ending::Undefined { kind, message }) if !checks.contains(&Check::of(*kind)) => {
             Replay::Untold(format!(
                 "before that, the execution has undefined behaviour that is not looked for: {}: {message}{at} \

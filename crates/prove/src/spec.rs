@@ -23,6 +23,7 @@ impl WrongKind {
             WrongKind::Failure(FailureKind::Assertion) => "assertion".to_owned(),
             WrongKind::Failure(FailureKind::Abort) => "abort".to_owned(),
             WrongKind::Failure(FailureKind::Leak) => "leak".to_owned(),
+            WrongKind::Failure(FailureKind::Endless) => "endless".to_owned(),
             WrongKind::Failure(FailureKind::Undefined(kind)) => kind.code().to_owned(),
             WrongKind::Result => "other-result".to_owned(),
             WrongKind::Object(_) => "other-object".to_owned(),

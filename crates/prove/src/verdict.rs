@@ -6,10 +6,11 @@ use patchwright_ir::{Type, Undefined};
 use patchwright_solve::{
     Answer, Assignment, Backend, Budget, Node, Solver, Statistics, Term, Terms,
 };
-use patchwright_symbolic::{Encoding, FailureKind, Input, InputKind, Place};
+use patchwright_symbolic::{Encoding, FailureKind, Input, InputKind, Place, naming::opened};
 
 use crate::{
     real::Real,
+    shortest::shortest,
     simple::simple,
     spec::{Spec, WrongKind},
     value::shown,
@@ -102,7 +103,9 @@ impl Counterexample {
             WrongKind::Failure(FailureKind::Undefined(_) | FailureKind::Leak) => Some(
                 "cc -g -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all counterexample.c",
             ),
-            WrongKind::Failure(FailureKind::Assertion | FailureKind::Abort)
+            WrongKind::Failure(
+                FailureKind::Assertion | FailureKind::Abort | FailureKind::Endless,
+            )
             | WrongKind::Result
             | WrongKind::Object(_)
             | WrongKind::Output => None,
@@ -216,7 +219,15 @@ impl Prover<'_> {
                 conflicts: Some(SIMPLE.min(self.budget.conflicts.unwrap_or(SIMPLE))),
                 ..self.budget
             };
-            let simpler = simple(self.terms, &inputs, solver, (fails, None), model, &budget);
+            let (early, model) = shortest(
+                self.terms,
+                (self.spec, &self.encoding.inputs),
+                solver,
+                fails,
+                model,
+                &budget,
+            );
+            let simpler = simple(self.terms, &inputs, solver, (early, None), model, &budget);
             let simpler = real.truthful(self.terms, &simpler);
             let model = match holds(self.terms, &simpler) {
                 true => simpler,
@@ -332,11 +343,20 @@ impl Prover<'_> {
 }
 
 fn what_is_not_known(functions: &[String]) -> String {
-    let names: Vec<String> = functions.iter().map(|name| format!("`{name}`")).collect();
-    format!(
-        "what {} gives, of which only single values are known",
-        names.join(", ")
-    )
+    let (open, named): (Vec<_>, Vec<_>) = functions.iter().partition(|name| opened(name).is_some());
+    let mut all: Vec<String> = open
+        .into_iter()
+        .filter_map(|name| opened(name).map(str::to_owned))
+        .collect();
+    all.dedup();
+    if !named.is_empty() {
+        let names: Vec<String> = named.iter().map(|name| format!("`{name}`")).collect();
+        all.push(format!(
+            "what {} gives, of which only single values are known",
+            names.join(", ")
+        ));
+    }
+    all.join("; ")
 }
 
 /// The values that a model gives to inputs.

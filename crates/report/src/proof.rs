@@ -237,6 +237,11 @@ pub struct Report {
     pub arguments: Option<u32>,
     /// What is known.
     pub verdict: Verdict,
+    /// Of a program that is proved: places at which it was looked for something that must not happen, if that was counted.
+    pub checks: Option<u64>,
+    /// The program, or a reference, states what shall hold.
+    #[serde(skip)]
+    pub is_stated: bool,
     /// Where it is proved for any number of rounds by induction: how many loops were followed.
     pub induction: Option<usize>,
     /// Where paths were followed one by one, how many.
@@ -251,6 +256,8 @@ pub struct Report {
     pub inputs: Vec<String>,
     /// What is taken for granted of inputs, and how to drop that.
     pub assumed: Vec<String>,
+    /// An execution that never ends, where executions go on beyond the bound.
+    pub endless: Option<Counterexample>,
     /// What was taken for granted.
     pub notes: Vec<String>,
     /// Statements of which every repair changes one.
@@ -259,6 +266,37 @@ pub struct Report {
     pub repairs: Option<Repairs>,
     /// What was done.
     pub stats: Option<Stats>,
+}
+
+/// Says for which inputs a loop never ends.
+fn never_ends(found: &Counterexample) -> String {
+    let mut inputs: Vec<String> = found
+        .inputs
+        .iter()
+        .take(MOST_INPUTS)
+        .map(|input| format!("{} = {}", input.name, input.value))
+        .collect();
+    inputs.extend(
+        found
+            .arguments
+            .iter()
+            .map(|word| format!("the argument {word:?}")),
+    );
+    inputs.extend(
+        found
+            .standard_input
+            .iter()
+            .map(|text| format!("the standard input {text:?}")),
+    );
+    let example = match inputs.is_empty() {
+        true => "whatever its input is".to_owned(),
+        false => format!("for example for {}", inputs.join(", ")),
+    };
+    let place = found
+        .place
+        .as_ref()
+        .map_or(String::new(), |place| format!(" at {place}"));
+    format!("It never ends, {example}: the loop{place} comes back to a state that it had.")
 }
 
 /// Steps of a trace that are shown at most, those near the end.
@@ -292,6 +330,10 @@ impl Report {
                         " of these shapes"
                     }
                 );
+                if let (Some(checks), false) = (self.checks, self.is_stated) {
+                    let checks = count(checks, "check holds", "checks hold");
+                    let _ = writeln!(text, "It states nothing itself; {checks}.");
+                }
                 if let Some(loops) = self.induction {
                     let loops = count(loops as u64, "loop", "loops");
                     let _ = writeln!(text, "By induction over the rounds of {loops}.");
@@ -395,6 +437,9 @@ impl Report {
         }
         if self.verdict != Verdict::Failed {
             crate::text::write_inputs(&mut text, &self.inputs, &self.assumed);
+        }
+        if let Some(endless) = &self.endless {
+            let _ = writeln!(text, "{}", never_ends(endless));
         }
         for note in &self.notes {
             let _ = writeln!(text, "Taken for granted: {note}.");

@@ -9,7 +9,7 @@ use crate::{
     content::{Content, Read},
     encoder::{Dead, Encoder, Go, World},
     encoding::Place,
-    meaning,
+    extended,
     memory::{Kind, Object},
     pointer::{Leaf, Number, Targets},
 };
@@ -332,46 +332,84 @@ impl Encoder<'_> {
         value: Read,
         place: &Place,
     ) -> Go<()> {
-        let reached = self.reach(world, pointer, u64::from(width), true, place)?;
-        let alone = reached.len() == 1;
-        for way in &reached {
-            let Some(object) = world.memory.change(way.object) else {
-                continue;
-            };
-            let most = object.most;
-            if let Some(offset) = self.terms.as_constant(way.offset) {
-                let (mut new, mut written) = (value.value, value.written);
-                if !alone {
-                    let old = object.content.read(self.terms, offset as u64, width);
-                    new = self.pointers.ite(self.terms, way.condition, new, old.value);
-                    written = self.terms.ite(way.condition, written, old.written);
-                }
-                object
-                    .content
-                    .write(self.terms, offset as u64, width, new, written);
-                continue;
+        let always = self.terms.truth(true);
+        self.write_where(world, always, (pointer, width), value, place)
+    }
+
+    /// Writes where a condition holds. Elsewhere nothing is touched. `Err` where it would be wrong in any case.
+    pub(crate) fn write_where(
+        &mut self,
+        world: &mut World,
+        condition: Term,
+        (pointer, width): (Term, u32),
+        value: Read,
+        place: &Place,
+    ) -> Go<()> {
+        let always = self.terms.as_truth(condition) == Some(true);
+        let Some(path) = world.path.and(self.terms, condition) else {
+            return Ok(());
+        };
+        let outside = std::mem::replace(&mut world.path, path);
+        let reached = self.reach(world, pointer, u64::from(width), true, place);
+        let result = reached.map(|reached| {
+            let alone = always && reached.len() == 1;
+            for way in &reached {
+                let here = self.terms.and(condition, way.condition);
+                self.write_object(world, way, (!alone).then_some(here), width, value, place);
             }
-            let mut new = value.value;
-            let mut failed = None;
-            if !alone {
-                match object.content.read_at(self.terms, way.offset, width, most) {
-                    Ok(old) => {
-                        new = self.pointers.ite(self.terms, way.condition, new, old.value);
-                    }
-                    Err(reason) => failed = Some(reason),
-                }
-            }
-            if failed.is_none() {
-                failed = object
-                    .content
-                    .write_at(self.terms, way.offset, width, new, most)
-                    .err();
-            }
-            if let Some(reason) = failed {
-                self.unknown_where(world, way.condition, reason, place);
-            }
+        });
+        world.path = outside;
+        if result.is_err() {
+            // Only those executions go on that do not write.
+            let not = self.terms.not(condition);
+            world.path = world.path.and(self.terms, not).ok_or(Dead)?;
         }
         Ok(())
+    }
+
+    /// Writes to an object, where a condition holds if there is one.
+    fn write_object(
+        &mut self,
+        world: &mut World,
+        way: &Reached,
+        condition: Option<Term>,
+        width: u32,
+        value: Read,
+        place: &Place,
+    ) {
+        let Some(object) = world.memory.change(way.object) else {
+            return;
+        };
+        let most = object.most;
+        if let Some(offset) = self.terms.as_constant(way.offset) {
+            let (mut new, mut written) = (value.value, value.written);
+            if let Some(condition) = condition {
+                let old = object.content.read(self.terms, offset as u64, width);
+                new = self.pointers.ite(self.terms, condition, new, old.value);
+                written = self.terms.ite(condition, written, old.written);
+            }
+            object
+                .content
+                .write(self.terms, offset as u64, width, new, written);
+            return;
+        }
+        let mut new = value.value;
+        let mut failed = None;
+        if let Some(condition) = condition {
+            match object.content.read_at(self.terms, way.offset, width, most) {
+                Ok(old) => new = self.pointers.ite(self.terms, condition, new, old.value),
+                Err(reason) => failed = Some(reason),
+            }
+        }
+        if failed.is_none() {
+            failed = object
+                .content
+                .write_at(self.terms, way.offset, width, new, most)
+                .err();
+        }
+        if let Some(reason) = failed {
+            self.unknown_where(world, way.condition, reason, place);
+        }
     }
 
     /// Reads a value of a type.
@@ -382,13 +420,14 @@ impl Encoder<'_> {
         pointer: Term,
         place: &Place,
     ) -> Go<Option<Term>> {
-        let Some(width) = meaning::width(ty) else {
+        let Some(width) = extended::width(ty) else {
             self.unknown(world, crate::run::no_term(ty), place);
             return Err(Dead);
         };
         let read = self.read(world, pointer, width / 8, place)?;
         self.must_be_written(world, read.written, place);
-        Ok(Some(self.canonical(ty, read.value)))
+        let value = self.number_read(ty, read.value);
+        Ok(Some(self.canonical(ty, value)))
     }
 
     /// A byte that is read as `_Bool` is 1 unless it is 0.
@@ -403,7 +442,7 @@ impl Encoder<'_> {
 
     pub(crate) fn must_be_written(&mut self, world: &World, written: Term, place: &Place) {
         let not = self.terms.not(written);
-        self.undefined(
+        self.tolerated(
             world,
             not,
             Undefined::UninitializedRead,
@@ -421,7 +460,7 @@ impl Encoder<'_> {
         value: Option<Term>,
         place: &Place,
     ) -> Go<()> {
-        let (Some(width), Some(value)) = (meaning::width(ty), value) else {
+        let (Some(width), Some(value)) = (extended::width(ty), value) else {
             self.unknown(world, crate::run::no_term(ty), place);
             return Err(Dead);
         };

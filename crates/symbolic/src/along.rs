@@ -5,6 +5,8 @@
 //! all that the encoding says holds for exactly the inputs for which all turns hold (concolic execution; chapter 2.2 of the
 //! thesis "Automated Regression Testing and Verification of Complex Code Changes").
 
+use std::rc::Rc;
+
 use patchwright_ir::{BlockId, Edge, TerminatorKind, Type, Undefined};
 use patchwright_solve::{Assignment, Node, Sort, Term, Terms};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -13,6 +15,7 @@ use crate::{
     encoder::{Dead, Encoder, Frame, Go, Register, State, World},
     encoding::{Place, Turn, Unknown},
     facts::Facts,
+    lasso::Saved,
     meaning,
     pointer::{Leaf, Targets},
     run::{Returned, no_term},
@@ -143,7 +146,7 @@ impl<'p> Encoder<'p> {
         let along = self.along.as_mut()?;
         let value = along.value(self.terms, term);
         if value.is_none() {
-            self.lost("what a function of `math.h` gives decides the path", place);
+            self.lost("a value that is not encoded decides the path", place);
         }
         value
     }
@@ -241,6 +244,8 @@ impl<'p> Encoder<'p> {
         let mut state = State { world, registers };
         let mut at = BlockId(0);
         let mut blocks = 0u32;
+        // For each head of a loop how often control was there, and a state that it had.
+        let mut heads: FxHashMap<BlockId, (u32, Option<Rc<Saved>>)> = FxHashMap::default();
         loop {
             let block = function.block(at);
             let is_head = frame.order.is_head(at);
@@ -250,6 +255,25 @@ impl<'p> Encoder<'p> {
                 self.endless.push(yes);
                 self.end_along();
                 return Err(Dead);
+            }
+            if is_head {
+                let (round, saved) = heads.entry(at).or_default();
+                let now = *round;
+                *round = round.saturating_add(1);
+                let before = saved.clone();
+                if let Some(saved) = &before
+                    && self.is_back(frame, at, &state, saved)
+                {
+                    let yes = self.terms.truth(true);
+                    self.endless.push(yes);
+                    self.end_along();
+                    return Err(Dead);
+                }
+                if self.looks_for_lassos()
+                    && let Some(saved) = self.saved(&state, now)
+                {
+                    heads.insert(at, (now.saturating_add(1), Some(saved)));
+                }
             }
             blocks += 1;
             if blocks.is_multiple_of(BLOCKS) {

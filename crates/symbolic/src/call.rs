@@ -1,7 +1,8 @@
 //! Calls: of routines with bodies, of models of the library, of what nobody knows.
 
+use patchwright_clib::{Statement, statement};
 use patchwright_ir::{Callee, Instruction, InstructionKind, OriginId, RoutineId, Type, Undefined};
-use patchwright_solve::Term;
+use patchwright_solve::{Sort, Term};
 
 use crate::{
     encoder::{Dead, Encoder, Frame, Go, State, World},
@@ -127,18 +128,36 @@ impl<'p> Encoder<'p> {
         let returned = met.ok_or(Dead)?;
         state.world = returned.world;
         if let Some(dst) = dst {
+            let mut value = returned.value;
             if used {
                 let not = self.terms.not(returned.written);
-                self.undefined(
+                self.tolerated(
                     &state.world,
                     not,
                     Undefined::MissingReturn,
                     || "the value of a function that returned none is used".to_owned(),
                     place,
                 );
+                // Where it returned none, it is any.
+                let some = self.settled(returned.written, place);
+                if self.terms.as_truth(some) != Some(true)
+                    && let Some(sort) = meaning::sort(*result)
+                {
+                    let kind = InputKind::Unwritten(*result);
+                    let any = self.input("returned", kind, sort, &state.world, place.clone());
+                    let any = self.narrowed(*result, any);
+                    value = Some(match value {
+                        Some(value) => self.pointers.ite(self.terms, some, value, any),
+                        None => any,
+                    });
+                }
             }
-            let value = match (returned.value, *result) {
-                (None, Type::F80 | Type::Void) => None,
+            let value = match (value, *result) {
+                (None, Type::Void) => None,
+                (None, Type::F80) => {
+                    let sort = Sort::Bits(crate::extended::WIDTH);
+                    Some(self.open("a `long double`", sort))
+                }
                 (None, ty) => self.anything(ty),
                 (value, _) => value,
             };
@@ -199,6 +218,17 @@ impl<'p> Encoder<'p> {
             });
         }
         let of_library = self.is_of_library(routine);
+        if let (Type::Aggregate { size }, Some(address)) = (call.result, result_address)
+            && of_library
+            && statement(call.name) == Some(Statement::Any)
+        {
+            self.any_record(call, &mut world, address, size)?;
+            return Ok(Returned {
+                world,
+                value: Some(address),
+                written,
+            });
+        }
         if let Some(model) = library::model(call.name)
             && (model.always || of_library)
             && let Some(value) = (model.run)(self, call, &mut world)?
@@ -212,13 +242,40 @@ impl<'p> Encoder<'p> {
         if self.program.body(routine).is_some() {
             return self.call_body(routine, call.arguments, world, result_address, call.place);
         }
-        self.unknown_function(call, &mut world)?;
+        library::called(self, call, &mut world)?;
         let value = self.returned_by_unknown(call, &world);
         Ok(Returned {
             world,
             value,
             written,
         })
+    }
+
+    /// A record that may hold anything: its bytes are inputs, in words.
+    fn any_record(
+        &mut self,
+        call: &Call<'_>,
+        world: &mut World,
+        address: Term,
+        size: u64,
+    ) -> Go<()> {
+        let mut at = 0;
+        while at < size {
+            let ty = match size - at {
+                4.. => Type::I32,
+                _ => Type::U8,
+            };
+            let kind = InputKind::Returned {
+                function: call.name.to_owned(),
+                ty,
+            };
+            let sort = Sort::Bits(ty.size() as u32 * 8);
+            let value = self.input(call.name, kind, sort, world, call.place.clone());
+            let to = self.moved(address, at);
+            self.store(world, ty, to, Some(value), call.place)?;
+            at += ty.size();
+        }
+        Ok(())
     }
 
     /// What a function gives that only calculates, of which nothing else is said; nothing where it is not called as it is
@@ -272,30 +329,6 @@ impl<'p> Encoder<'p> {
         files
             .first()
             .is_some_and(|file| crate::encoder::is_library(&file.path))
-    }
-
-    /// A function without a body: it is taken to return any value, and to change nothing.
-    fn unknown_function(&mut self, call: &Call<'_>, world: &mut World) -> Go<()> {
-        if let Some(reason) = library::unsupported(call.name) {
-            self.unknown(world, reason, call.place);
-            return Err(Dead);
-        }
-        if let Type::Aggregate { .. } | Type::Ptr | Type::F80 = call.result {
-            self.unknown(
-                world,
-                format!(
-                    "`{}` has no body, and what it returns is not a number",
-                    call.name
-                ),
-                call.place,
-            );
-            return Err(Dead);
-        }
-        self.note(format!(
-            "`{}` has no body: it is taken to return any value and to change nothing",
-            call.name
-        ));
-        Ok(())
     }
 
     fn returned_by_unknown(&mut self, call: &Call<'_>, world: &World) -> Option<Term> {

@@ -33,7 +33,7 @@ enum Base {
 }
 
 /// The content as arrays, the index having 32 bits.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 struct Units {
     /// Bytes of an element.
     unit: u32,
@@ -83,6 +83,11 @@ impl Content {
     /// These bytes, then zeros.
     pub(crate) fn bytes(name: &str, bytes: &[u8]) -> Content {
         Content::with(name, Base::Bytes(bytes.into()))
+    }
+
+    /// It is an array, whose parts are not told apart.
+    pub(crate) fn is_array(&self) -> bool {
+        self.units.is_some()
     }
 
     /// What nothing has written has no value, beyond the object's end, too.
@@ -538,6 +543,28 @@ impl Content {
             written,
         });
         Ok(ours)
+    }
+
+    /// The pairs of values in which two contents differ; nothing where they differ in more than some values.
+    pub(crate) fn differences(&self, other: &Content, found: &mut Vec<(Term, Term)>) -> Option<()> {
+        const MOST: usize = 512;
+        match (self.units, other.units) {
+            (None, None) => {}
+            (Some(a), Some(b)) if a == b => return Some(()),
+            _ => return None,
+        }
+        if !same_base(&self.base, &other.base) || self.cells.len() != other.cells.len() {
+            return None;
+        }
+        for ((at, a), (there, b)) in self.cells.iter().zip(&other.cells) {
+            if (at, a.width, a.written) != (there, b.width, b.written) || found.len() > MOST {
+                return None;
+            }
+            if a.value != b.value {
+                found.push((a.value, b.value));
+            }
+        }
+        Some(())
     }
 
     /// The offsets and widths of the cells in a range, in order, what lies between them by bytes.

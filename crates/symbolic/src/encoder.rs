@@ -1,10 +1,14 @@
 //! The encoder: what is kept for all paths, and how things are recorded.
 
-use std::{rc::Rc, sync::Arc};
+use std::{
+    hash::{Hash, Hasher},
+    rc::Rc,
+    sync::Arc,
+};
 
 use patchwright_ir::{BlockId, Function, OriginId, Program, RoutineId, Type, Undefined};
 use patchwright_solve::{Answer, Backend, Budget, Solver, Sort, Term, Terms};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use crate::{
     along::Along,
@@ -143,6 +147,14 @@ pub(crate) struct Encoder<'p> {
     pub(crate) exhausted: bool,
     /// Paths that ended there.
     pub(crate) cut: usize,
+    /// Values that are not encoded have been given this number of times.
+    pub(crate) serial: u128,
+    /// The numbers of narrower types that `long double` was made of.
+    pub(crate) narrow_values: FxHashMap<Term, (Type, Term)>,
+    /// What was looked for, and where: hashes of both.
+    pub(crate) looked_at: FxHashSet<u64>,
+    /// The pointers that numbers were made of.
+    pub(crate) number_pointers: FxHashMap<Term, Term>,
     pub(crate) solver: Option<Lazy>,
     /// The input whose path alone is followed.
     pub(crate) along: Option<Along>,
@@ -228,6 +240,10 @@ impl<'p> Encoder<'p> {
             asking_blocks: FxHashMap::default(),
             exhausted: false,
             cut: 0,
+            serial: 0,
+            narrow_values: FxHashMap::default(),
+            looked_at: FxHashSet::default(),
+            number_pointers: FxHashMap::default(),
             solver: options.lazy.then(|| Lazy {
                 solver: Solver::new(Backend::default()),
                 told: 0,
@@ -243,6 +259,7 @@ impl<'p> Encoder<'p> {
         self.settle_limit();
         let turns = self.along.take().map(|along| along.turns);
         self.counts.exhausted = self.exhausted;
+        self.counts.checks = self.looked_at.len() as u64;
         let violated = self.terms.or_all(self.violated.iter().copied());
         Encoding {
             assumption: self.terms.not(violated),
@@ -362,6 +379,7 @@ impl<'p> Encoder<'p> {
         message: impl FnOnce() -> String,
         place: &Place,
     ) {
+        self.looked(kind, place);
         let condition = self.settled(condition, place);
         let condition = self.terms.and(world.path.term(), condition);
         if self.terms.as_truth(condition) == Some(false) || self.has_ended() {
@@ -378,7 +396,15 @@ impl<'p> Encoder<'p> {
         self.end_along();
     }
 
-    /// Records undefined behaviour, if it is looked for.
+    /// Counts that it is looked for something at a place.
+    pub(crate) fn looked(&mut self, kind: FailureKind, place: &Place) {
+        let mut hasher = FxHasher::default();
+        (kind, place).hash(&mut hasher);
+        self.looked_at.insert(hasher.finish());
+    }
+
+    /// Records undefined behaviour. An execution in which it happens has no meaning from there on: where nobody looks for
+    /// it, what it does is not known.
     pub(crate) fn undefined(
         &mut self,
         world: &World,
@@ -390,7 +416,7 @@ impl<'p> Encoder<'p> {
         self.undefined_for(world, condition, (kind, Check::of(kind)), message, place);
     }
 
-    /// Records undefined behaviour, if this check is on.
+    /// The same for a kind that another check looks for.
     pub(crate) fn undefined_for(
         &mut self,
         world: &World,
@@ -400,14 +426,52 @@ impl<'p> Encoder<'p> {
         place: &Place,
     ) {
         if self.options.checks.contains(&check) {
-            self.fail(
-                world,
-                condition,
-                FailureKind::Undefined(kind),
-                message,
-                place,
-            );
+            let kind = FailureKind::Undefined(kind);
+            self.fail(world, condition, kind, message, place);
+            return;
         }
+        if self.terms.as_truth(condition) != Some(false) {
+            let reason = format!(
+                "what happens after {}, which `--check {}` looks for",
+                message(),
+                check.name()
+            );
+            self.unknown_where(world, condition, reason, place);
+        }
+    }
+
+    /// Records undefined behaviour, if it is looked for. Where it is not, the execution goes on with a value that the
+    /// caller gives it: the one that processors have for it, or any.
+    pub(crate) fn tolerated(
+        &mut self,
+        world: &World,
+        condition: Term,
+        kind: Undefined,
+        message: impl FnOnce() -> String,
+        place: &Place,
+    ) {
+        if self.options.checks.contains(&Check::of(kind)) {
+            let kind = FailureKind::Undefined(kind);
+            self.fail(world, condition, kind, message, place);
+        }
+    }
+
+    /// A value that is not encoded, each time another one. What rests on it is known only if an execution confirms it.
+    pub(crate) fn open(&mut self, what: &str, sort: Sort) -> Term {
+        let serial = self.serial;
+        self.serial += 1;
+        let serial = self.terms.constant(32, serial);
+        self.open_of(what, &[serial], sort)
+    }
+
+    /// A value that is not encoded, the same for the same arguments.
+    pub(crate) fn open_of(&mut self, what: &str, arguments: &[Term], sort: Sort) -> Term {
+        let mut apart = format!("{}{sort:?}", self.options.prefix);
+        for &argument in arguments {
+            apart.push_str(&format!(" {:?}", self.terms.sort(argument)));
+        }
+        let name = crate::naming::open(what, &apart);
+        self.terms.apply(&name, arguments, sort)
     }
 
     /// Records that something is not known from here on.

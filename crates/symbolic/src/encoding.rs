@@ -118,6 +118,8 @@ pub enum FailureKind {
     Undefined(Undefined),
     /// Memory is not freed when the program ends.
     Leak,
+    /// A loop never ends.
+    Endless,
 }
 
 /// Something that must not happen, and when it does.
@@ -262,6 +264,8 @@ pub struct Counts {
     pub questions: u64,
     /// The most rounds that a loop had in a row.
     pub longest: u64,
+    /// Places at which it was looked for something that must not happen, also where constants decide that it does not.
+    pub checks: u64,
     /// The encoding ended at a limit, with paths that are not encoded.
     pub exhausted: bool,
 }

@@ -9,11 +9,10 @@ use patchwright_solve::Term;
 use crate::{
     content::Read,
     encoder::{Dead, Encoder, Frame, Go, Register, State},
-    encoding::{InputKind, Place},
+    encoding::{FailureKind, InputKind, Place},
     meaning::{self, Meaning},
     options::Check,
     pointer::Leaf,
-    run::no_term,
 };
 
 impl<'p> Encoder<'p> {
@@ -111,7 +110,10 @@ impl<'p> Encoder<'p> {
             }
             Unary { dst, op, ty, a } => {
                 let a = self.value(frame, state, *a, &place)?;
-                let meaning = meaning::unary(self.terms, *op, *ty, a);
+                let meaning = match ty {
+                    Type::F80 => Some(Meaning::defined(self.extended_unary(*op, a))),
+                    _ => meaning::unary(self.terms, *op, *ty, a),
+                };
                 let value = self.meant(state, meaning, *ty, op.spelling(), &place)?;
                 self.define(frame, state, *dst, Some(value));
             }
@@ -125,11 +127,13 @@ impl<'p> Encoder<'p> {
                             BinaryOp::Eq => equal,
                             _ => self.terms.not(equal),
                         };
-                        Some(Meaning {
-                            value: meaning::int_of(self.terms, holds),
-                            undefined: Vec::new(),
-                        })
+                        Some(Meaning::defined(meaning::int_of(self.terms, holds)))
                     }
+                    (Type::Ptr, op) if op.is_comparison() => {
+                        let holds = self.ordered_addresses(*op, a, b);
+                        Some(Meaning::defined(meaning::int_of(self.terms, holds)))
+                    }
+                    (Type::F80, op) => Some(Meaning::defined(self.extended_binary(*op, a, b))),
                     _ => meaning::binary(self.terms, *op, *ty, a, b),
                 };
                 let value = self.meant(state, meaning, *ty, op.spelling(), &place)?;
@@ -147,16 +151,60 @@ impl<'p> Encoder<'p> {
                 let b = self.value(frame, state, *b, &place)?;
                 let meaning = meaning::shift(self.terms, *op, (*ty, a), (*count, b));
                 let value = self.meant(state, meaning, *ty, op.spelling(), &place)?;
+                let too_far = meaning::shifts_too_far(self.terms, *ty, b);
+                let what = "what a shift by more than a value's bits gives";
+                let value = self.unless_undefined(
+                    (value, Undefined::BadShift),
+                    too_far,
+                    what,
+                    &[a, b],
+                    &place,
+                );
                 self.define(frame, state, *dst, Some(value));
             }
             Convert { dst, from, to, a } => {
-                if let Type::F80 = to {
-                    self.unknown(&state.world, no_term(*to), &place);
-                    return Err(Dead);
-                }
                 let a = self.value(frame, state, *a, &place)?;
-                let meaning = meaning::convert(self.terms, *from, *to, a);
-                let value = self.meant(state, meaning, *to, "a conversion", &place)?;
+                let value = match (from, to) {
+                    (Type::Ptr, to) if to.is_integer() && *to != Type::Bool => {
+                        let number = self.as_number(a);
+                        let width = meaning::width(*to).unwrap_or(64);
+                        meaning::resize(self.terms, number, 64, width, false)
+                    }
+                    (from, Type::F80) => self.widened(*from, a),
+                    (Type::F80, to) => {
+                        let value = self.narrowed_to(a, *to);
+                        self.meant(
+                            state,
+                            value.map(Meaning::defined),
+                            *to,
+                            "a conversion",
+                            &place,
+                        )?
+                    }
+                    (from, Type::Ptr) if from.is_integer() => {
+                        let width = meaning::width(*from).unwrap_or(64);
+                        let signed = from.is_signed();
+                        let number = meaning::resize(self.terms, a, width, 64, signed);
+                        self.number_as_pointer(&state.world, number, &place)
+                    }
+                    _ => {
+                        let meaning = meaning::convert(self.terms, *from, *to, a);
+                        let unfit = meaning.as_ref().and_then(|meaning| {
+                            let kind = |one: &&(Undefined, Term)| one.0 == Undefined::BadConversion;
+                            meaning.undefined.iter().find(kind).map(|one| one.1)
+                        });
+                        let value = self.meant(state, meaning, *to, "a conversion", &place)?;
+                        let unfit = unfit.unwrap_or_else(|| self.terms.truth(false));
+                        let what = "what a float that does not fit its integer becomes";
+                        self.unless_undefined(
+                            (value, Undefined::BadConversion),
+                            unfit,
+                            what,
+                            &[a],
+                            &place,
+                        )
+                    }
+                };
                 self.define(frame, state, *dst, Some(value));
             }
             PointerAdd {
@@ -187,7 +235,7 @@ impl<'p> Encoder<'p> {
             MemberAddress { dst, a, offset, .. } => {
                 let a = self.pointer(frame, state, *a, &place)?;
                 let null = self.is_null(a);
-                self.undefined(
+                self.tolerated(
                     &state.world,
                     null,
                     Undefined::NullPointer,
@@ -290,32 +338,68 @@ impl<'p> Encoder<'p> {
             self.unknown(&state.world, reason, place);
             return Err(Dead);
         };
+        if ty.is_integer()
+            && let Some((kind, check)) = Self::looked_for_in(name, ty)
+            && self.options.checks.contains(&check)
+        {
+            self.looked(FailureKind::Undefined(kind), place);
+        }
         for (kind, condition) in meaning.undefined {
-            // The quotient that does not fit ends a program as a division by zero does.
-            let check = match (kind, name) {
-                (Undefined::SignedOverflow, "/" | "%")
-                    if self.options.checks.contains(&Check::Div) =>
-                {
-                    Check::Div
+            let message = || match kind {
+                Undefined::DivisionByZero => format!("{name} by zero"),
+                Undefined::BadShift => {
+                    format!("{name} by too much, or out of a value of type {ty}")
                 }
-                _ => Check::of(kind),
+                Undefined::BadConversion => format!("a float that does not fit {ty}"),
+                _ => format!("{name} of values of type {ty} overflows"),
             };
-            self.undefined_for(
-                &state.world,
-                condition,
-                (kind, check),
-                || match kind {
-                    Undefined::DivisionByZero => format!("{name} by zero"),
-                    Undefined::BadShift => {
-                        format!("{name} by too much, or out of a value of type {ty}")
-                    }
-                    Undefined::BadConversion => format!("a float that does not fit {ty}"),
-                    _ => format!("{name} of values of type {ty} overflows"),
-                },
-                place,
-            );
+            match (kind, name) {
+                // Processors have no quotient by zero, nor one that does not fit.
+                (Undefined::SignedOverflow, "/" | "%")
+                    if !self.options.checks.contains(&Check::Overflow) =>
+                {
+                    let kind = (kind, Check::Div);
+                    self.undefined_for(&state.world, condition, kind, message, place);
+                }
+                (Undefined::DivisionByZero, _) | (Undefined::SignedOverflow, "/" | "%") => {
+                    self.undefined(&state.world, condition, kind, message, place);
+                }
+                _ => self.tolerated(&state.world, condition, kind, message, place),
+            }
         }
         Ok(meaning.value)
+    }
+
+    /// What may be undefined about an operation on integers, whatever its operands are.
+    fn looked_for_in(name: &str, ty: Type) -> Option<(Undefined, Check)> {
+        match name {
+            "/" | "%" => Some((Undefined::DivisionByZero, Check::Div)),
+            "<<" | ">>" => Some((Undefined::BadShift, Check::Shift)),
+            "+" | "-" | "*" if ty.is_signed() => Some((Undefined::SignedOverflow, Check::Overflow)),
+            _ => None,
+        }
+    }
+
+    /// A value, but where an operation has none and nobody looks for that: there it is any, the same one for the same
+    /// operands.
+    fn unless_undefined(
+        &mut self,
+        (value, kind): (Term, Undefined),
+        undefined: Term,
+        what: &str,
+        operands: &[Term],
+        place: &Place,
+    ) -> Term {
+        if self.options.checks.contains(&Check::of(kind)) {
+            return value;
+        }
+        let undefined = self.settled(undefined, place);
+        if self.terms.as_truth(undefined) == Some(false) {
+            return value;
+        }
+        let sort = self.terms.sort(value);
+        let any = self.open_of(what, operands, sort);
+        self.terms.ite(undefined, any, value)
     }
 
     fn read_register(
@@ -328,7 +412,7 @@ impl<'p> Encoder<'p> {
         let declared = frame.function.local(local);
         let register = state.registers[local.index()];
         let not = self.terms.not(register.written);
-        self.undefined(
+        self.tolerated(
             &state.world,
             not,
             Undefined::UninitializedRead,
@@ -482,7 +566,7 @@ impl<'p> Encoder<'p> {
         let index = meaning::resize(self.terms, index, width, 64, ty.is_signed());
         let greatest = self.word(of.greatest());
         let beyond = self.terms.ult(greatest, index);
-        self.undefined(
+        self.tolerated(
             &state.world,
             beyond,
             Undefined::OutOfBounds,
@@ -545,7 +629,7 @@ impl<'p> Encoder<'p> {
         let moves = self.terms.not(stays);
         let null = self.is_null(a);
         let bad = self.terms.and(null, moves);
-        self.undefined(
+        self.tolerated(
             &state.world,
             bad,
             Undefined::BadPointerArithmetic,
@@ -586,9 +670,21 @@ impl<'p> Encoder<'p> {
         }
         let mut equal = self.terms.truth(false);
         for one in &x.leaves {
-            for other in y.leaves.iter().filter(|other| other.object == one.object) {
+            for other in &y.leaves {
+                let same = match one.object == other.object {
+                    true => self.terms.eq(one.offset, other.offset),
+                    // Some number may be where an object lies; null is not.
+                    false if one.object == 0 || other.object == 0 => {
+                        let number = if one.object == 0 { one } else { other };
+                        if self.terms.as_constant(number.offset).is_some() {
+                            continue;
+                        }
+                        let (a, b) = (self.number_of_leaf(one), self.number_of_leaf(other));
+                        self.terms.eq(a, b)
+                    }
+                    false => continue,
+                };
                 let both = self.terms.and(one.condition, other.condition);
-                let same = self.terms.eq(one.offset, other.offset);
                 let here = self.terms.and(both, same);
                 equal = self.terms.or(equal, here);
             }

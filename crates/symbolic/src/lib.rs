@@ -22,6 +22,7 @@
 //! Files, processes, clang; a second meaning of an operator.
 
 mod access;
+mod addresses;
 mod affine;
 mod along;
 mod asking;
@@ -32,9 +33,11 @@ mod content;
 mod difference;
 mod encoder;
 mod encoding;
+mod extended;
 mod facts;
 pub mod inputs;
 mod instruction;
+mod lasso;
 mod leads;
 mod library;
 mod loops;

@@ -5,6 +5,16 @@
 typedef __SIZE_TYPE__ size_t;
 #define WEAK __attribute__((weak))
 #define NULL ((void *)0)
+#define ERANGE 34
+#define EINVAL 22
+
+int *__errno_location(void);
+/* Whether two pointers lead into the same object. */
+int __CPROVER_same_object(const void *, const void *);
+/* So many bytes that are read must not be among those that are written. */
+void __patchwright_apart(const void *to, const void *from, size_t n);
+#define APART(to, from, n) do \
+    if (__CPROVER_same_object(to, from)) __patchwright_apart(to, from, n); while (0)
 
 WEAK size_t strlen(const char *s)
 {
@@ -85,6 +95,7 @@ WEAK int strncasecmp(const char *a, const char *b, size_t n)
 WEAK char *strcpy(char *to, const char *from)
 {
     size_t i = 0;
+    APART(to, from, strlen(from) + 1);
     while ((to[i] = from[i]))
         i++;
     return to;
@@ -92,6 +103,7 @@ WEAK char *strcpy(char *to, const char *from)
 
 WEAK char *stpcpy(char *to, const char *from)
 {
+    APART(to, from, strlen(from) + 1);
     while ((*to = *from)) {
         to++;
         from++;
@@ -102,6 +114,7 @@ WEAK char *stpcpy(char *to, const char *from)
 WEAK char *strncpy(char *to, const char *from, size_t n)
 {
     size_t i = 0;
+    APART(to, from, n);
     for (; i < n && from[i]; i++)
         to[i] = from[i];
     for (; i < n; i++)
@@ -243,7 +256,7 @@ WEAK void *memmove(void *to, const void *from, size_t n)
 {
     char *t = to;
     const char *f = from;
-    if ((__UINTPTR_TYPE__)t < (__UINTPTR_TYPE__)f)
+    if (!__CPROVER_same_object(t, f) || t < f)
         for (size_t i = 0; i < n; i++)
             t[i] = f[i];
     else
@@ -294,6 +307,80 @@ WEAK char *strdup(const char *s)
     return copy;
 }
 
+WEAK char *strndup(const char *s, size_t most)
+{
+    size_t n = strnlen(s, most);
+    char *copy = malloc(n + 1);
+    if (copy) {
+        memcpy(copy, s, n);
+        copy[n] = 0;
+    }
+    return copy;
+}
+
+WEAK void *mempcpy(void *to, const void *from, size_t n)
+{
+    return (char *)memcpy(to, from, n) + n;
+}
+
+WEAK void *memccpy(void *to, const void *from, int c, size_t n)
+{
+    char *t = to;
+    const char *f = from;
+    for (size_t i = 0; i < n; i++)
+        if ((t[i] = f[i]) == (char)c)
+            return t + i + 1;
+    return NULL;
+}
+
+WEAK void *memrchr(const void *s, int c, size_t n)
+{
+    const unsigned char *p = s;
+    while (n > 0)
+        if (p[--n] == (unsigned char)c)
+            return (void *)(p + n);
+    return NULL;
+}
+
+WEAK int bcmp(const void *a, const void *b, size_t n) { return memcmp(a, b, n); }
+WEAK void bcopy(const void *from, void *to, size_t n) { memmove(to, from, n); }
+WEAK void explicit_bzero(void *to, size_t n) { memset(to, 0, n); }
+WEAK int strcoll(const char *a, const char *b) { return strcmp(a, b); }
+
+WEAK char *strsep(char **at, const char *separators)
+{
+    char *s = *at;
+    if (!s)
+        return NULL;
+    char *end = s + strcspn(s, separators);
+    if (*end) {
+        *end = 0;
+        *at = end + 1;
+    } else
+        *at = NULL;
+    return s;
+}
+
+WEAK char *strtok_r(char *s, const char *separators, char **rest)
+{
+    if (!s)
+        s = *rest;
+    if (!s)
+        return NULL;
+    s += strspn(s, separators);
+    if (!*s) {
+        *rest = NULL;
+        return NULL;
+    }
+    char *end = s + strcspn(s, separators);
+    if (*end) {
+        *end = 0;
+        *rest = end + 1;
+    } else
+        *rest = NULL;
+    return s;
+}
+
 WEAK int isdigit(int c) { return c >= '0' && c <= '9'; }
 WEAK int islower(int c) { return c >= 'a' && c <= 'z'; }
 WEAK int isupper(int c) { return c >= 'A' && c <= 'Z'; }
@@ -306,6 +393,7 @@ WEAK int isgraph(int c) { return c > 32 && c < 127; }
 WEAK int iscntrl(int c) { return (c >= 0 && c < 32) || c == 127; }
 WEAK int ispunct(int c) { return isgraph(c) && !isalnum(c); }
 WEAK int isxdigit(int c) { return isdigit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
+WEAK int toascii(int c) { return c & 127; }
 WEAK int isascii(int c) { return c >= 0 && c < 128; }
 
 /* What the macros of <ctype.h> look up: classes of characters in the "C" locale, -128 to 255. */
@@ -354,26 +442,51 @@ WEAK const int **__ctype_toupper_loc(void)
     return &middle;
 }
 
+typedef struct { int quot, rem; } div_t;
+typedef struct { long quot, rem; } ldiv_t;
+typedef struct { long long quot, rem; } lldiv_t;
+WEAK div_t div(int a, int b) { div_t r = {a / b, a % b}; return r; }
+WEAK ldiv_t ldiv(long a, long b) { ldiv_t r = {a / b, a % b}; return r; }
+WEAK lldiv_t lldiv(long long a, long long b) { lldiv_t r = {a / b, a % b}; return r; }
+
+WEAK unsigned short htons(unsigned short n) { return (unsigned short)(n << 8 | n >> 8); }
+WEAK unsigned short ntohs(unsigned short n) { return htons(n); }
+WEAK unsigned htonl(unsigned n)
+{
+    return n << 24 | (n & 0xff00) << 8 | (n >> 8 & 0xff00) | n >> 24;
+}
+WEAK unsigned ntohl(unsigned n) { return htonl(n); }
+
+WEAK long imaxabs(long n) { return n < 0 ? -n : n; }
 WEAK int abs(int n) { return n < 0 ? -n : n; }
 WEAK long labs(long n) { return n < 0 ? -n : n; }
 WEAK long long llabs(long long n) { return n < 0 ? -n : n; }
 
-WEAK long strtol(const char *text, char **end, int base)
+/* The number at the beginning of a text without its sign; one that is too large sets `over`. */
+static unsigned long digits(const char *text, char **end, int base, unsigned long limit,
+                            int *negative, int *over)
 {
     const char *s = text;
-    int negative = 0, any = 0, over = 0;
+    int any = 0;
     unsigned long value = 0;
+    *negative = *over = 0;
+    if (base < 0 || base == 1 || base > 36) {
+        *__errno_location() = EINVAL;
+        if (end)
+            *end = (char *)text;
+        return 0;
+    }
     while (isspace((unsigned char)*s))
         s++;
     if (*s == '-' || *s == '+')
-        negative = *s++ == '-';
+        *negative = *s++ == '-';
     if ((base == 0 || base == 16) && s[0] == '0' && (s[1] == 'x' || s[1] == 'X')
         && isxdigit((unsigned char)s[2])) {
         s += 2;
         base = 16;
     } else if (base == 0)
         base = *s == '0' ? 8 : 10;
-    unsigned long limit = negative ? 1ul << 63 : ~0ul >> 1;
+    limit += limit + 1 && *negative;
     for (;; s++) {
         int c = (unsigned char)*s, digit;
         if (c >= '0' && c <= '9')
@@ -387,21 +500,52 @@ WEAK long strtol(const char *text, char **end, int base)
         if (digit >= base)
             break;
         any = 1;
-        if (over || value > (limit - (unsigned long)digit) / (unsigned long)base)
-            over = 1;
+        if (*over || value > (limit - (unsigned long)digit) / (unsigned long)base)
+            *over = 1;
         else
             value = value * (unsigned long)base + (unsigned long)digit;
     }
-    if (over)
+    if (*over) {
         value = limit;
+        *__errno_location() = ERANGE;
+    }
     if (end)
         *end = (char *)(any ? s : text);
+    return value;
+}
+
+WEAK long strtol(const char *text, char **end, int base)
+{
+    int negative, over;
+    unsigned long value = digits(text, end, base, ~0ul >> 1, &negative, &over);
     return negative ? (long)(0 - value) : (long)value;
 }
 
 WEAK long long strtoll(const char *text, char **end, int base)
 {
     return strtol(text, end, base);
+}
+
+WEAK unsigned long strtoul(const char *text, char **end, int base)
+{
+    int negative, over;
+    unsigned long value = digits(text, end, base, ~0ul, &negative, &over);
+    return negative && !over ? 0 - value : value;
+}
+
+WEAK unsigned long long strtoull(const char *text, char **end, int base)
+{
+    return strtoul(text, end, base);
+}
+
+WEAK long __isoc23_strtol(const char *text, char **end, int base) { return strtol(text, end, base); }
+WEAK long long __isoc23_strtoll(const char *text, char **end, int base) { return strtol(text, end, base); }
+WEAK unsigned long __isoc23_strtoul(const char *text, char **end, int base) { return strtoul(text, end, base); }
+WEAK unsigned long long __isoc23_strtoull(const char *text, char **end, int base) { return strtoul(text, end, base); }
+
+WEAK long long atoll(const char *text)
+{
+    return strtol(text, NULL, 10);
 }
 
 WEAK int atoi(const char *text)
@@ -523,4 +667,35 @@ WEAK float copysignf(float a, float b)
     union { float f; unsigned bits; } x = {a}, y = {b};
     x.bits = (x.bits << 1 >> 1) | (y.bits >> 31 << 31);
     return x.f;
+}
+
+WEAK double modf(double x, double *whole)
+{
+    double t = trunc(x);
+    *whole = t;
+    return copysign(x - t == x - t ? x - t : x == x ? 0 : x, x);
+}
+
+WEAK float modff(float x, float *whole)
+{
+    double t;
+    float rest = (float)modf(x, &t);
+    *whole = (float)t;
+    return rest;
+}
+
+WEAK double frexp(double x, int *exponent)
+{
+    union { double f; unsigned long bits; } u = {x};
+    int e = (int)(u.bits >> 52 & 0x7ff);
+    *exponent = 0;
+    if (x == 0 || e == 0x7ff)
+        return x;
+    if (e == 0) {
+        u.f = x * 18014398509481984.0;
+        e = (int)(u.bits >> 52 & 0x7ff) - 54;
+    }
+    *exponent = e - 1022;
+    u.bits = (u.bits & ~(0x7fful << 52)) | 1022ul << 52;
+    return u.f;
 }

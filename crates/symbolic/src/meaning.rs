@@ -23,7 +23,7 @@ pub struct Meaning {
 }
 
 impl Meaning {
-    fn defined(value: Term) -> Meaning {
+    pub(crate) fn defined(value: Term) -> Meaning {
         Meaning {
             value,
             undefined: Vec::new(),
@@ -228,6 +228,13 @@ pub fn shift(
         bad = terms.or(bad, unfit);
     }
     Some(Meaning::defined(value).unless(terms, Undefined::BadShift, bad))
+}
+
+/// Whether a value of type `left` has no more bits than it is to be shifted by.
+pub(crate) fn shifts_too_far(terms: &mut Terms, left: Type, count: Term) -> Term {
+    let most = u128::from(width(left).unwrap_or(64) - 1);
+    let most = terms.constant(terms.width(count), most);
+    terms.ult(most, count)
 }
 
 /// `op a`, of the promoted type `ty`; `!` gives an `int`.

@@ -90,6 +90,31 @@ impl Memory {
         })
     }
 
+    /// The pairs of values in which two memories differ; nothing where they differ in more than some values.
+    pub(crate) fn differences(&self, other: &Memory, found: &mut Vec<(Term, Term)>) -> Option<()> {
+        let count = self.chunks.len().max(other.chunks.len());
+        for high in 0..count {
+            let (a, b) = (self.chunks.get(high), other.chunks.get(high));
+            if let (Some(a), Some(b)) = (a, b)
+                && Rc::ptr_eq(a, b)
+            {
+                continue;
+            }
+            for low in 0..CHUNK {
+                let number = (high * CHUNK + low) as Number;
+                match (self.get(number), other.get(number)) {
+                    (None, None) => {}
+                    (Some(a), Some(b)) if Rc::ptr_eq(a, b) => {}
+                    (Some(a), Some(b)) if a.size == b.size && a.alive == b.alive => {
+                        a.content.differences(&b.content, found)?;
+                    }
+                    _ => return None,
+                }
+            }
+        }
+        Some(())
+    }
+
     /// The memory of executions that come from one of two paths; `first` tells from which. Reports the
     /// objects whose contents could not be brought together, with the reason; they are taken from the first.
     pub(crate) fn merge(

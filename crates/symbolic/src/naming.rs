@@ -91,6 +91,19 @@ pub fn number_of_pointer(name: &str) -> u16 {
     ((mixed >> 16 ^ mixed) as u16).clamp(1, 0xfffe)
 }
 
+/// Ends what a value that is not encoded is.
+const OPEN: char = '|';
+
+/// The name of the function that stands for a value that is not encoded: what it is, and what tells it from others.
+pub(crate) fn open(what: &str, apart: &str) -> String {
+    format!("{what}{OPEN}{apart}")
+}
+
+/// What a value is that is not encoded, if the function of the terms stands for one.
+pub fn opened(function: &str) -> Option<&str> {
+    function.split_once(OPEN).map(|(what, _)| what)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -28,11 +28,13 @@ pub enum Check {
     Conversion,
     /// Memory that is not freed when the program ends.
     Leak,
+    /// Loops that never end.
+    Termination,
 }
 
 impl Check {
     /// All of them, in the order of the command line's help.
-    pub const ALL: [Check; 8] = [
+    pub const ALL: [Check; 9] = [
         Check::Bounds,
         Check::Null,
         Check::Div,
@@ -41,6 +43,7 @@ impl Check {
         Check::Uninitialized,
         Check::Conversion,
         Check::Leak,
+        Check::Termination,
     ];
 
     /// Those that are on by default: what ends or corrupts a program.
@@ -59,6 +62,7 @@ impl Check {
             Check::Uninitialized => "uninitialized",
             Check::Conversion => "conversion",
             Check::Leak => "leak",
+            Check::Termination => "termination",
         }
     }
 
@@ -284,6 +288,9 @@ pub struct Options {
     /// argument's bytes say. Right as long as nothing depends on those bytes; whoever sets it has to look at the inputs
     /// of kind [`InputKind::ArgumentByte`](crate::InputKind::ArgumentByte) on which the result depends.
     pub argument_numbers: bool,
+    /// Executions that never leave a loop that does nothing are told apart from those that go on beyond the bound, also where a
+    /// state of several variables comes back.
+    pub lassos: bool,
     /// Asks a solver whether another round of a loop is possible at all.
     pub lazy: bool,
     /// Calls of these functions are not followed: each gives what the same arguments gave before, whatever that is. That one
@@ -311,6 +318,7 @@ impl Default for Options {
             input: 64,
             prefix: String::new(),
             argument_numbers: false,
+            lassos: false,
             lazy: true,
             opaque: BTreeSet::new(),
         }

@@ -180,6 +180,11 @@ impl Pointers {
         term
     }
 
+    /// Where a pointer may lead, if somebody has asked before.
+    pub(crate) fn known(&self, pointer: Term) -> Option<&Targets> {
+        self.known.get(&pointer).map(|targets| &**targets)
+    }
+
     /// Says what a pointer leads to that could not be told from its shape.
     pub(crate) fn learn(&mut self, term: Term, targets: Targets) {
         self.known.insert(term, Rc::new(targets));

@@ -12,7 +12,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::{
     asking::asking,
     encoder::{Dead, Encoder, Frame, Go, Register, State, World},
-    encoding::{Place, Unwinding, UnwindingKind},
+    encoding::{FailureKind, Place, Unwinding, UnwindingKind},
+    extended,
+    lasso::Saved,
     meaning,
     order::Moment,
     path::Path,
@@ -35,6 +37,8 @@ struct Rounds {
     path: Path,
     /// In this round some executions have left the loop, and others have not, and inputs decide which.
     left: bool,
+    /// The state at its head some rounds ago.
+    saved: Option<Rc<Saved>>,
 }
 
 impl Rounds {
@@ -43,6 +47,7 @@ impl Rounds {
             open,
             path,
             left: false,
+            saved: None,
         }
     }
 }
@@ -68,6 +73,7 @@ impl<'p> Encoder<'p> {
     ) -> Go<Returned> {
         let program = self.program;
         let Some(function) = program.body(routine) else {
+            self.unknown(&world, "a function without a body", place);
             return Err(Dead);
         };
         let depth = self.stack.iter().filter(|(id, _)| *id == routine).count();
@@ -132,6 +138,14 @@ impl<'p> Encoder<'p> {
         let mut returned: Option<Returned> = None;
         while let Some((moment, mut at)) = waiting.pop_first() {
             let block = function.block(at.block);
+            if frame.order.is_head(at.block) {
+                let round = frame.order.round_of(at.block, &moment);
+                if let Some(saved) = self.saved(&at.state, round) {
+                    let path = at.state.world.path.clone();
+                    let rounds = at.loops.entry(at.block);
+                    rounds.or_insert_with(|| Rounds::new(0, path)).saved = Some(saved);
+                }
+            }
             let ended = self.block(frame, block, &mut at.state);
             let Ok(()) = ended else { continue };
             self.leave(frame, &moment, at, &mut waiting, &mut returned);
@@ -222,14 +236,15 @@ impl<'p> Encoder<'p> {
                 && (expected.is_integer() || expected == Type::Ptr));
         if !fits {
             let yes = self.terms.truth(true);
-            self.undefined(
+            self.tolerated(
                 world,
                 yes,
                 Undefined::BadCall,
                 || format!("an argument of type {given} is taken as {expected}"),
                 place,
             );
-            return self.anything(expected);
+            let sort = meaning::sort(expected)?;
+            return Some(self.open("an argument of another type than its parameter", sort));
         }
         if expected == Type::Bool && given != Type::Bool {
             return value.and_then(|value| {
@@ -248,6 +263,10 @@ impl<'p> Encoder<'p> {
     ) -> Option<Term> {
         match operand.value {
             Value::Temp(temp) => self.temporary(frame, state, temp),
+            Value::Constant {
+                ty: Type::F80,
+                bits,
+            } => Some(self.terms.constant(extended::WIDTH, bits)),
             Value::Constant { ty, bits } => meaning::constant(self.terms, ty, bits),
             Value::Address { target, addend } => {
                 let number = match target {
@@ -371,6 +390,8 @@ impl<'p> Encoder<'p> {
         let terminator = &function.block(at.block).terminator;
         if frame.asking.contains(&at.block) {
             self.reached.push(at.state.world.path.term());
+            let place = self.place(frame.module, function, terminator.origin);
+            self.looked(FailureKind::Assertion, &place);
         }
         let place = || self.place(frame.module, function, terminator.origin);
         match &terminator.kind {
@@ -604,6 +625,7 @@ impl<'p> Encoder<'p> {
     ) {
         let (next, again) = frame.order.follow(at.block, moment, edge.target);
         let mut loops = at.loops.clone();
+        let mut way = path.clone();
         if let Some(head) = again {
             self.counts.rounds += 1;
             let round = frame.order.round_of(head, &next);
@@ -621,7 +643,27 @@ impl<'p> Encoder<'p> {
                 && !frame.order.is_endless(head)
                 && most.is_none_or(|most| u64::from(round) <= most);
             let rounds = before.open + u32::from(!decided);
-            loops.insert(head, Rounds::new(rounds, path.clone()));
+            let mut path = path.clone();
+            if let Some(saved) = &before.saved {
+                let mut state = State {
+                    world: World {
+                        path: path.clone(),
+                        ..at.state.world.clone()
+                    },
+                    registers: at.state.registers.clone(),
+                };
+                let place = self.place(frame.module, frame.function, edge.origin);
+                if !self.goes_on_for_ever(frame, head, &mut state, saved, &place) {
+                    return;
+                }
+                path = state.world.path;
+            }
+            let next_rounds = Rounds {
+                saved: before.saved.clone(),
+                ..Rounds::new(rounds, path.clone())
+            };
+            loops.insert(head, next_rounds);
+            way = path.clone();
             if !decided {
                 let world = World {
                     path: path.clone(),
@@ -654,7 +696,7 @@ impl<'p> Encoder<'p> {
         }
         let mut state = State {
             world: World {
-                path,
+                path: way,
                 ..at.state.world.clone()
             },
             registers: at.state.registers.clone(),
@@ -790,8 +832,5 @@ const LIBRARY_ROUNDS: u32 = 1 << 20;
 
 /// Why a value of this type is not known.
 pub(crate) fn no_term(ty: Type) -> String {
-    match ty {
-        Type::F80 => "`long double` is not encoded".to_owned(),
-        _ => format!("a value of type {ty} is not encoded"),
-    }
+    format!("a value of type {ty} is not encoded")
 }

@@ -67,6 +67,7 @@ impl Encoder<'_> {
         };
         let place = self.start_place(routine);
         let mut visible = self.place_objects(&mut world, &place);
+        self.make_errno(&mut world, matches!(entry, Entry::Main { .. }));
         self.hooks(&world, entry, &place);
         let arguments = match entry {
             Entry::Main { arguments, longest } => {
@@ -707,6 +708,7 @@ impl Encoder<'_> {
 
     /// Memory that is still there at the end.
     fn leaks(&mut self, world: &World, place: &Place) {
+        self.looked(FailureKind::Leak, place);
         let numbers: Vec<u32> = world.memory.numbers().collect();
         for number in numbers {
             let Some(object) = world.memory.get(number).cloned() else {

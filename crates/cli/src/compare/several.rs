@@ -43,7 +43,9 @@ pub fn compare(
             *arguments = most;
         }
     }
-    let usual = Check::ALL.into_iter().filter(|&check| check != Check::Leak);
+    let usual = Check::ALL
+        .into_iter()
+        .filter(|check| !matches!(check, Check::Leak | Check::Termination));
     let checks = checks(args.check.as_deref(), usual.collect())?;
     let interrupt = || cancel.is_cancelled() || end.is_some_and(|end| Instant::now() >= end);
     let mut terms = Terms::new();

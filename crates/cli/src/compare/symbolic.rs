@@ -178,7 +178,9 @@ impl Job<'_> {
     pub fn run(mut self) -> Result<Compared, Problem> {
         let args = self.args;
         // Leaks are no behaviour that callers see.
-        let usual = Check::ALL.into_iter().filter(|&check| check != Check::Leak);
+        let usual = Check::ALL
+            .into_iter()
+            .filter(|check| !matches!(check, Check::Leak | Check::Termination));
         let checks = checks(args.check.as_deref(), usual.collect())?;
         let [old, new] = [0, 1].map(|side| self.versions.both[side].shown.clone());
         let mut report = empty(args, &old, &new);
@@ -681,6 +683,7 @@ impl Encoder<'_> {
             bound: self.args.rounds(),
             recursion: self.args.rounds(),
             checks: self.checks.clone(),
+            lassos: true,
             havoc: self.args.havoc,
             input: self.args.input,
             argument_numbers,

@@ -2,10 +2,10 @@
 
 use std::time::Instant;
 
-use patchwright_prove::{Counterexample, Induction, Prover, Replay, Verdict};
+use patchwright_prove::{Counterexample, Induction, Prover, Replay, Verdict, WrongKind};
 use patchwright_report::proof::{self, Report};
 use patchwright_solve::{Budget, Terms};
-use patchwright_symbolic::{Encoding, Entry, Options, UnwindingKind};
+use patchwright_symbolic::{Check, Encoding, Entry, FailureKind, Options, UnwindingKind};
 
 use super::{Asked, Job, deeper, show};
 use crate::{encoded::Problem, limits};
@@ -70,6 +70,80 @@ impl Job<'_> {
 
     /// The same, where structures that structures lead to are their own.
     fn decided_of_trees(&mut self) -> Result<Decided, Problem> {
+        let mut known = self.decided_for_arguments()?;
+        self.look_for_endless(&mut known);
+        let is_short = self.args.longest.is_none() && self.program.reference.is_none();
+        if !is_short || self.args.paths.is_some() || self.program.arguments().is_none_or(|n| n == 0)
+        {
+            return Ok(known);
+        }
+        self.for_longer_arguments(known)
+    }
+
+    /// Where executions go on beyond the bound, whether some never end: that is told with an example.
+    fn look_for_endless(&mut self, known: &mut Decided) {
+        let is_new = !known.options.checks.contains(&Check::Termination);
+        if !is_new
+            || !matches!(known.verdict, Verdict::Bounded(_))
+            || self.program.reference.is_some()
+            || self.args.paths.is_some()
+        {
+            return;
+        }
+        self.doing("looking for loops that never end");
+        let conflicts = self.args.budget.unwrap_or(u64::MAX).min(deeper::CONFLICTS);
+        let most = self.instructions().min(deeper::INSTRUCTIONS);
+        let checks = self.checks.replace([Check::Termination].into());
+        let found = self.decided_within(known.options.bound, (Some(conflicts), most));
+        self.checks = checks;
+        let Ok(found) = found else { return };
+        let is_endless =
+            |found: &Counterexample| found.kind == WrongKind::Failure(FailureKind::Endless);
+        let Verdict::Failed(example) = &found.verdict else {
+            return;
+        };
+        let told = found.report.counterexample.as_ref();
+        if !is_endless(example) || told.is_none_or(|told| told.replay != "agrees") {
+            return;
+        }
+        known.report.endless = found.report.counterexample;
+    }
+
+    /// What holds for short arguments need not hold for longer ones: they are tried as long as that is little work.
+    fn for_longer_arguments(&mut self, mut known: Decided) -> Result<Decided, Problem> {
+        let conflicts = self.args.budget.unwrap_or(u64::MAX).min(deeper::CONFLICTS);
+        for longer in &deeper::LONGEST[1..] {
+            let is_held = matches!(known.verdict, Verdict::Proved | Verdict::Bounded(_));
+            if !is_held || known.report.induction.is_some() || !deeper::is_little(self.work) {
+                break;
+            }
+            let before = self.program.entry.clone();
+            if let Entry::Main { longest, .. } = &mut self.program.entry {
+                *longest = *longer;
+            }
+            let most = self.instructions().min(deeper::INSTRUCTIONS);
+            let bound = known.options.bound;
+            match self.decided_within(bound, (Some(conflicts), most)) {
+                Ok(next)
+                    if matches!(
+                        next.verdict,
+                        Verdict::Proved | Verdict::Bounded(_) | Verdict::Failed(_)
+                    ) && next.report.instructions.is_none() =>
+                {
+                    known = next;
+                }
+                // What is known stays known.
+                Ok(_) | Err(Problem::Interrupted) => {
+                    self.program.entry = before;
+                    break;
+                }
+                Err(other) => return Err(other),
+            }
+        }
+        Ok(known)
+    }
+
+    fn decided_for_arguments(&mut self) -> Result<Decided, Problem> {
         if let Some(most) = self.args.paths {
             return self.decided_by_paths(most);
         }
@@ -90,6 +164,7 @@ impl Job<'_> {
             if induction.is_some() {
                 known.verdict = Verdict::Proved;
                 known.report.verdict = proof::Verdict::Proved;
+                known.report.checks = None;
                 known.report.beyond.clear();
                 known.report.reasons.clear();
                 known.report.instructions = None;
@@ -175,7 +250,7 @@ impl Job<'_> {
         self.phase("encode", started);
         if self.program.reference.is_none()
             && !self.program.has_assertion()
-            && encoding.failures.is_empty()
+            && encoding.counts.checks == 0
             && encoding.unknown.is_empty()
             && encoding.unwinding.is_empty()
         {
@@ -324,6 +399,8 @@ impl Job<'_> {
             .then_some(options.instructions),
             arguments: program.arguments(),
             verdict,
+            checks: Some(encoding.counts.checks).filter(|_| verdict == proof::Verdict::Proved),
+            is_stated: program.reference.is_some() || program.has_assertion(),
             induction: None,
             paths: None,
             beyond,
@@ -331,6 +408,7 @@ impl Job<'_> {
             counterexample: None,
             inputs: told.inputs,
             assumed: told.assumed,
+            endless: None,
             notes: encoding.notes.clone(),
             must_sets: None,
             repairs: None,

@@ -1,5 +1,8 @@
 //! How far loops are followed where the user names no bound.
 
+/// Bytes of an argument at first, and then where the program holds.
+pub const LONGEST: [u32; 3] = [8, 24, 72];
+
 /// Rounds of each loop at first.
 pub const FIRST: u32 = 16;
 /// Rounds of each loop at the most.

@@ -30,7 +30,7 @@ pub struct ProveArgs {
     pub like: Option<String>,
 
     /// Look for these beside failing assertions: bounds, null, div, overflow, shift, uninitialized,
-    /// conversion, leak; all; none [default: bounds,null,div]
+    /// conversion, leak, termination; all; none [default: bounds,null,div]
     #[arg(long, value_name = "LIST", help_heading = "What is proved")]
     pub check: Option<String>,
 
@@ -46,14 +46,10 @@ pub struct ProveArgs {
     #[arg(long, value_name = "N", help_heading = "What is proved")]
     pub arguments: Option<u32>,
 
-    /// Bytes of each argument of the program at most
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 8,
-        help_heading = "What is proved"
-    )]
-    pub longest: u32,
+    /// Bytes of each argument of the program at most [default: 8; of a program that holds so far, more, as long as that is
+    /// little work]
+    #[arg(long, value_name = "N", help_heading = "What is proved")]
+    pub longest: Option<u32>,
 
     /// Bytes of standard input at most
     #[arg(

@@ -19,7 +19,7 @@ use patchwright_prove::{
 };
 use patchwright_symbolic::{Check, Entry, InputKind, ParameterShape, Place, Shape, library};
 
-use super::ProveArgs;
+use super::{ProveArgs, deeper};
 use crate::encoded::{Problem, Reader};
 
 /// A reference implementation.
@@ -136,7 +136,7 @@ pub fn assembled(
             }
             let entry = Entry::Main {
                 arguments: 0,
-                longest: args.longest,
+                longest: args.longest.unwrap_or(deeper::LONGEST[0]),
             };
             (entry, Vec::new())
         }
@@ -334,7 +334,7 @@ fn reference(
         }
         (_, None) => Entry::Main {
             arguments: args.arguments.unwrap_or(0),
-            longest: args.longest,
+            longest: args.longest.unwrap_or(deeper::LONGEST[0]),
         },
         (None, Some(own)) => Entry::Function {
             name: own.clone(),
@@ -425,9 +425,9 @@ impl Program {
         self.sources.iter().any(|source| source.path == place.file)
     }
 
-    /// Some function that states what shall hold is declared.
+    /// Some function that states what shall hold is called.
     pub fn has_assertion(&self) -> bool {
-        self.declares(|name| {
+        self.calls(|name| {
             matches!(
                 statement(name),
                 Some(Statement::Assert | Statement::Error | Statement::GiveUp)
@@ -435,22 +435,18 @@ impl Program {
         })
     }
 
-    /// Some function that must not be reached has the name that verifiers know: then `abort` is a way to end.
+    /// A function that must not be reached, by a name that verifiers know, is called: then `abort` is a way to end.
     pub fn has_error_function(&self) -> bool {
-        self.declares(|name| matches!(name, "reach_error" | "__VERIFIER_error"))
+        self.calls(|name| matches!(name, "reach_error" | "__VERIFIER_error"))
     }
 
-    fn declares(&self, wanted: impl Fn(&str) -> bool) -> bool {
-        self.sources.iter().any(|source| {
-            let mut declared = source.unit.declarations.keys();
-            declared.any(|name| {
-                let calls = |function: &patchwright_csource::Function| {
-                    function.exprs.iter().any(|expr| {
-                        matches!(&expr.kind, patchwright_csource::ExprKind::Function(called) if called == name)
-                    })
-                };
-                wanted(name) && source.unit.functions.iter().any(calls)
-            })
+    fn calls(&self, wanted: impl Fn(&str) -> bool) -> bool {
+        let functions = self
+            .sources
+            .iter()
+            .flat_map(|source| &source.unit.functions);
+        functions.flat_map(|function| &function.exprs).any(|expr| {
+            matches!(&expr.kind, patchwright_csource::ExprKind::Function(called) if wanted(called))
         })
     }
 
@@ -475,7 +471,7 @@ impl Program {
         let other = found.inputs.iter().find(|given| {
             given.consumed
                 && matches!(&given.kind, InputKind::Returned { function, .. }
-                    if !function.starts_with("__VERIFIER_nondet_") && !function.starts_with("nondet_"))
+                    if statement(function) != Some(Statement::Any))
         });
         if let Some(given) = other {
             let reason = format!(

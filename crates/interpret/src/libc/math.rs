@@ -1,5 +1,6 @@
 //! `math.h`: as the machine that runs the interpreter computes it.
 
+use patchwright_clib::{Special, special};
 use patchwright_ir::{
     Type,
     extended::{self as exact, Whole},
@@ -22,6 +23,19 @@ pub(super) fn single(value: f32) -> Run<u128> {
 }
 
 pub(super) fn find(name: &str) -> Option<Native> {
+    if let Some(number) = special(name) {
+        let kind = name.strip_prefix("__builtin_").unwrap_or(name);
+        return Some(match (number, kind) {
+            (Special::Infinity, "inff" | "huge_valf") => |_, _| single(f32::INFINITY),
+            (Special::Infinity, "infl" | "huge_vall") => {
+                |_, _| Ok(wide::parse_float(Type::F80, "inf").unwrap_or(0))
+            }
+            (Special::Infinity, _) => |_, _| double(f64::INFINITY),
+            (Special::Nan, "nanf") => |_, _| single(f32::NAN),
+            (Special::Nan, "nanl") => |_, _| Ok(wide::parse_float(Type::F80, "nan").unwrap_or(0)),
+            (Special::Nan, _) => |_, _| double(f64::NAN),
+        });
+    }
     Some(match name {
         "fma" => |_, a| double(a.float(0)?.mul_add(a.float(1)?, a.float(2)?)),
         "ldexp" | "scalbn" | "scalbln" => |_, a| double(scale(a.float(0)?, a.int(1)?)),
@@ -129,13 +143,6 @@ pub(super) fn find(name: &str) -> Option<Native> {
         "__builtin_isunordered" => {
             |_, a| int(i64::from(a.float(0)?.is_nan() || a.float(1)?.is_nan()))
         }
-        "__builtin_inf" | "__builtin_huge_val" => |_, _| double(f64::INFINITY),
-        "__builtin_inff" | "__builtin_huge_valf" => |_, _| single(f32::INFINITY),
-        "__builtin_infl" | "__builtin_huge_vall" => {
-            |_, _| Ok(wide::parse_float(Type::F80, "inf").unwrap_or(0))
-        }
-        "__builtin_nan" | "nan" => |_, _| double(f64::NAN),
-        "__builtin_nanf" | "nanf" => |_, _| single(f32::NAN),
         "__builtin_fpclassify" => |_, a| {
             let x = wide_float(a)?;
             let arm = match x.classify() {

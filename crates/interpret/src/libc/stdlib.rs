@@ -160,7 +160,7 @@ pub(super) fn find(name: &str) -> Option<Native> {
             let mut low = 0;
             while n > 0 {
                 let middle = low + n / 2;
-                let at = base + middle * size;
+                let at = base.wrapping_add(middle.wrapping_mul(size));
                 let order = compare(m, f, key, at, None)?;
                 if order == 0 {
                     return word(at);
@@ -549,7 +549,10 @@ fn qsort(m: &mut Machine<'_>, a: &Args<'_>) -> Run<u128> {
     if n < 2 || size == 0 {
         return word(0);
     }
-    let total = n * size;
+    let total = n.saturating_mul(size);
+    if m.memory.room(base).is_none_or(|room| room < total) {
+        m.memory.read(base, total)?;
+    }
     // Elements stay where they are while they are compared.
     let copy = m.heap(total, false);
     m.memory.copy(copy, base, total)?;

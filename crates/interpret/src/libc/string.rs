@@ -54,11 +54,13 @@ pub(super) fn find(name: &str) -> Option<Native> {
         },
         "strcpy" | "__strcpy_chk" => |m, a| {
             let text = m.text(a.word(1)?)?;
+            must_be_apart(a, text.len() as u64 + 1)?;
             m.put_text(a.word(0)?, &text)?;
             word(a.word(0)?)
         },
         "stpcpy" | "__stpcpy" | "__stpcpy_chk" => |m, a| {
             let text = m.text(a.word(1)?)?;
+            must_be_apart(a, text.len() as u64 + 1)?;
             m.put_text(a.word(0)?, &text)?;
             word(a.word(0)? + text.len() as u64)
         },
@@ -287,14 +289,19 @@ fn memset_like(name: &str) -> Native {
     }
 }
 
+/// So many bytes that the second argument leads to are not among those that the first leads to, unless it is the same place.
+fn must_be_apart(a: &Args<'_>, n: u64) -> Run<()> {
+    let (to, from) = (a.word(0)?, a.word(1)?);
+    if n > 0 && to != from && to >> 32 == from >> 32 && to.abs_diff(from) < n {
+        let message = format!("a copy of {n} bytes between ranges that overlap");
+        return undefined(Undefined::BadArgument, message);
+    }
+    Ok(())
+}
+
 fn memcpy(m: &mut Machine<'_>, a: &Args<'_>) -> Run<u128> {
     let (to, from, n) = (a.word(0)?, a.word(1)?, a.word(2)?);
-    if n > 0 && to != from && to >> 32 == from >> 32 && to.abs_diff(from) < n {
-        return undefined(
-            Undefined::BadArgument,
-            format!("memcpy of {n} bytes between ranges that overlap"),
-        );
-    }
+    must_be_apart(a, n)?;
     m.memory.copy(to, from, n)?;
     word(to)
 }
@@ -383,8 +390,14 @@ fn position(hay: &[u8], needle: &[u8]) -> Option<usize> {
 
 fn padded_copy(m: &mut Machine<'_>, a: &Args<'_>) -> Run<u64> {
     let n = a.word(2)?;
+    must_be_apart(a, n)?;
     let mut text = bounded(m, a.word(1)?, n)?;
     let length = text.len() as u64;
+    let to = a.word(0)?;
+    if m.memory.room(to).is_none_or(|room| room < n) {
+        // It does not fit, however large it is.
+        m.memory.write(to, n)?;
+    }
     text.resize(n as usize, 0);
     m.put_bytes(a.word(0)?, &text)?;
     Ok(length)

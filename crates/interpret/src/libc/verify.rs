@@ -3,12 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use patchwright_clib::{Statement, statement};
+use patchwright_clib::{Question, Statement, question, statement};
 use patchwright_ir::{RoutineId, Type, wide};
 
-use super::{Native, int};
+use super::{Native, int, word};
 use crate::{
-    fault::{Run, Stop},
+    fault::{Run, Stop, Undefined},
     machine::Machine,
 };
 
@@ -26,14 +26,6 @@ pub struct Answers {
 
 pub(super) fn find(name: &str) -> Option<Native> {
     Some(match name {
-        "__VERIFIER_assume" | "__CPROVER_assume" => |_, a| match a.get(0)?.bits {
-            0 => Err(Stop::Assumption),
-            _ => int(0),
-        },
-        "__VERIFIER_assert" | "__CPROVER_assert" => |_, a| match a.get(0)?.bits {
-            0 => Err(Stop::Abort),
-            _ => int(0),
-        },
         "reach_error" | "__VERIFIER_error" => |_, _| Err(Stop::Abort),
         "__patchwright_choice" => |m, a| {
             let number = a.int(0)? as u32;
@@ -44,7 +36,38 @@ pub(super) fn find(name: &str) -> Option<Native> {
             let number = a.int(0)? as u32;
             int(m.answers.constants.get(&number).copied().unwrap_or(0))
         },
-        _ => return None,
+        _ => match statement(name) {
+            Some(Statement::Assume) => |_, a| match a.get(0)?.bits {
+                0 => Err(Stop::Assumption),
+                _ => int(0),
+            },
+            Some(Statement::Assert) => |_, a| match a.get(0)?.bits {
+                0 => Err(Stop::Abort),
+                _ => int(0),
+            },
+            _ => match question(name)? {
+                Question::Accessible => |m, a| {
+                    let size = match a.get(1) {
+                        Ok(size) => size.bits as u64,
+                        Err(_) => 1,
+                    };
+                    let there = match m.memory.image(a.word(0)?, size) {
+                        Err(Stop::Undefined(kind, _)) => kind == Undefined::UninitializedRead,
+                        other => other.is_ok(),
+                    };
+                    int(i64::from(there))
+                },
+                Question::SameObject => |_, a| int(i64::from(a.word(0)? >> 32 == a.word(1)? >> 32)),
+                Question::ObjectSize => |m, a| {
+                    let within = m.memory.within(a.word(0)?);
+                    word(within.map_or(0, |(_, size)| size))
+                },
+                Question::Offset => |m, a| {
+                    let at = a.word(0)?;
+                    word(m.memory.within(at).map_or(at, |(offset, _)| offset))
+                },
+            },
+        },
     })
 }
 

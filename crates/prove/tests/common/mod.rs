@@ -127,7 +127,10 @@ impl Asked {
         if let Some(bound) = self.bound {
             options.bound = bound;
         }
-        for name in &self.checks {
+        if self.checks.iter().any(|name| name == "none") {
+            options.checks.clear();
+        }
+        for name in self.checks.iter().filter(|name| *name != "none") {
             let check = Check::ALL.iter().find(|check| check.name() == name);
             options.checks.insert(*check.expect("a check"));
         }

@@ -1,14 +1,12 @@
 //! Memory: `malloc` and its like, and copying with a known number of bytes.
 
-use std::rc::Rc;
-
 use patchwright_ir::{Type, Undefined};
-use patchwright_solve::Term;
+use patchwright_solve::{Sort, Term};
 
 use super::{Given, Model, usual};
 use crate::{
     call::Call,
-    content::{Content, Read},
+    content::Read,
     encoder::{Dead, Encoder, Go, World},
     encoding::Place,
     memory::{Kind, Object},
@@ -28,6 +26,7 @@ pub(super) fn find(name: &str) -> Option<Model> {
         "memcpy" | "memmove" | "__memcpy_chk" | "__memmove_chk" => usual(copy),
         "memset" | "__memset_chk" => usual(fill),
         "__errno_location" => usual(errno),
+        "__patchwright_apart" => usual(apart),
         _ => None,
     }
 }
@@ -181,7 +180,51 @@ fn known(encoder: &Encoder<'_>, call: &Call<'_>, index: usize, most: u64) -> Opt
     u64::try_from(size).ok().filter(|&size| size <= most)
 }
 
+/// What a copy reads must not be what it writes, unless that is the same place.
+fn must_be_apart(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &World, size: Term) {
+    let (Some((_, to)), Some((_, from))) = (call.argument(0), call.argument(1)) else {
+        return;
+    };
+    let x = encoder.targets(world, to, call.place);
+    let y = encoder.targets(world, from, call.place);
+    let mut overlap = encoder.terms.truth(false);
+    for one in x.leaves.iter().filter(|one| one.object != 0) {
+        for other in y.leaves.iter().filter(|other| other.object == one.object) {
+            let both = encoder.terms.and(one.condition, other.condition);
+            let distance = encoder.terms.sub(one.offset, other.offset);
+            let back = encoder.terms.neg(distance);
+            let zero = encoder.word(0);
+            let same = encoder.terms.eq(distance, zero);
+            let apart = encoder.terms.not(same);
+            let before = encoder.terms.ult(distance, size);
+            let behind = encoder.terms.ult(back, size);
+            let near = encoder.terms.or(before, behind);
+            let near = encoder.terms.and(near, apart);
+            let here = encoder.terms.and(both, near);
+            overlap = encoder.terms.or(overlap, here);
+        }
+    }
+    encoder.undefined(
+        world,
+        overlap,
+        Undefined::BadArgument,
+        || "a copy between ranges that overlap".to_owned(),
+        call.place,
+    );
+}
+
+/// Asked by the functions that are written in C.
+fn apart(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Given {
+    let size = size_of(encoder, call, world, 2)?;
+    must_be_apart(encoder, call, world, size);
+    Ok(Some(None))
+}
+
 fn copy(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Given {
+    if !call.name.contains("memmove") {
+        let size = size_of(encoder, call, world, 2)?;
+        must_be_apart(encoder, call, world, size);
+    }
     let Some(size) = known(encoder, call, 2, MOST_COPIED) else {
         return Ok(None);
     };
@@ -219,36 +262,21 @@ fn fill(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Given 
     Ok(Some(Some(to)))
 }
 
-fn errno(encoder: &mut Encoder<'_>, _call: &Call<'_>, world: &mut World) -> Given {
-    if let Some(address) = encoder.errno {
-        if let Some(number) = encoder.number_of(address)
-            && world.memory.get(number).is_none()
-        {
-            // It was made on another path.
-            let object = errno_object(encoder);
-            world.memory.put(number, Rc::new(object));
-        }
-        return Ok(Some(Some(address)));
-    }
-    let object = errno_object(encoder);
-    let number = encoder.allocate(world, object);
-    let address = encoder.pointers.address(encoder.terms, number, 0);
-    encoder.errno = Some(address);
-    Ok(Some(Some(address)))
-}
-
-fn errno_object(encoder: &mut Encoder<'_>) -> Object {
-    Object {
-        kind: Kind::Global,
-        name: "errno".into(),
-        size: encoder.word(4),
-        most: 4,
-        alive: encoder.terms.truth(true),
-        content: Content::zero("errno"),
-    }
+fn errno(encoder: &mut Encoder<'_>, _call: &Call<'_>, _world: &mut World) -> Given {
+    Ok(encoder.errno.map(Some))
 }
 
 impl Encoder<'_> {
+    /// Makes `errno`, which is zero when a program starts; when a function is called, it is what somebody left there.
+    pub(crate) fn make_errno(&mut self, world: &mut World, is_program: bool) {
+        let address = self.new_object(world, Kind::Global, 4, "errno", true);
+        self.errno = Some(address);
+        if !is_program {
+            let value = self.open("what `errno` is at the start", Sort::Bits(32));
+            self.set_errno(world, value);
+        }
+    }
+
     /// A new object whose size, 64 bits, may depend on the input.
     pub(crate) fn sized_object(
         &mut self,

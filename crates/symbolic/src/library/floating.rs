@@ -1,6 +1,7 @@
 //! Functions of `math.h`: the exact ones as terms, the others as functions of which nothing is known
 //! but that equal arguments give equal results.
 
+use patchwright_clib::{Fact, Special, facts, special};
 use patchwright_ir::Type;
 use patchwright_solve::{Float, Sort, Term};
 
@@ -12,6 +13,7 @@ use crate::{
 
 pub(super) fn find(name: &str) -> Option<Model> {
     match name {
+        _ if special(name).is_some() => usual(number),
         "fabs" | "fabsf" => usual(absolute),
         "sqrt" | "sqrtf" => usual(root),
         "isnan" | "__isnan" | "__isnanf" | "__builtin_isnan" => usual(is_nan),
@@ -27,14 +29,82 @@ pub(super) fn find(name: &str) -> Option<Model> {
         "__builtin_islessequal" => usual(|e, call, _| compare(e, call, Order::NotAbove)),
         "__builtin_islessgreater" => usual(|e, call, _| compare(e, call, Order::Apart)),
         "__builtin_isunordered" => usual(|e, call, _| compare(e, call, Order::None)),
-        "sin" | "cos" | "tan" | "asin" | "acos" | "atan" | "atan2" | "sinh" | "cosh" | "tanh"
-        | "exp" | "exp2" | "log" | "log2" | "log10" | "pow" | "cbrt" | "hypot" | "fmod"
-        | "ldexp" | "sinf" | "cosf" | "tanf" | "expf" | "logf" | "powf" | "fmodf" | "atanf"
-        | "atan2f" | "log10f" | "expm1" | "log1p" | "remainder" | "fma" | "fmaf" => {
-            usual(unknown_value)
-        }
+        _ if only_calculates(name) => usual(unknown_value),
         _ => None,
     }
+}
+
+/// Functions that calculate a number of floating point from others, and do nothing else but set `errno`; those that are
+/// written in C are not among them.
+fn only_calculates(name: &str) -> bool {
+    matches!(
+        name,
+        "sin"
+            | "cos"
+            | "tan"
+            | "asin"
+            | "acos"
+            | "atan"
+            | "atan2"
+            | "sinh"
+            | "cosh"
+            | "tanh"
+            | "asinh"
+            | "acosh"
+            | "atanh"
+            | "exp"
+            | "exp2"
+            | "exp10"
+            | "log"
+            | "log2"
+            | "log10"
+            | "pow"
+            | "cbrt"
+            | "hypot"
+            | "fmod"
+            | "ldexp"
+            | "scalbn"
+            | "sinf"
+            | "cosf"
+            | "tanf"
+            | "asinf"
+            | "acosf"
+            | "atanf"
+            | "sinhf"
+            | "coshf"
+            | "tanhf"
+            | "expf"
+            | "exp2f"
+            | "logf"
+            | "log2f"
+            | "log10f"
+            | "powf"
+            | "fmodf"
+            | "cbrtf"
+            | "hypotf"
+            | "atan2f"
+            | "expm1"
+            | "log1p"
+            | "remainder"
+            | "fma"
+            | "fmaf"
+            | "tgamma"
+            | "nextafter"
+    )
+}
+
+/// Infinity, or no number.
+fn number(encoder: &mut Encoder<'_>, call: &Call<'_>, _world: &mut World) -> Given {
+    let is_infinite = special(call.name) == Some(Special::Infinity);
+    let (single, double) = match is_infinite {
+        true => (f32::INFINITY, f64::INFINITY),
+        false => (f32::NAN, f64::NAN),
+    };
+    Ok(match kind_of(call.result) {
+        Some(Float::F32) => Some(Some(encoder.terms.constant(32, single.to_bits().into()))),
+        Some(Float::F64) => Some(Some(encoder.terms.constant(64, double.to_bits().into()))),
+        None => None,
+    })
 }
 
 fn kind_of(ty: Type) -> Option<Float> {
@@ -59,17 +129,22 @@ fn absolute(encoder: &mut Encoder<'_>, call: &Call<'_>, _world: &mut World) -> G
     Ok(Some(Some(encoder.terms.bit_and(value, mask))))
 }
 
-fn root(encoder: &mut Encoder<'_>, call: &Call<'_>, _world: &mut World) -> Given {
+fn root(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Given {
     let Some((ty, value)) = call.argument(0) else {
         return Ok(None);
     };
-    match kind_of(ty) {
-        Some(kind) => Ok(Some(Some(encoder.terms.float_sqrt(kind, value)))),
-        None => Ok(None),
-    }
+    let Some(kind) = kind_of(ty) else {
+        return Ok(None);
+    };
+    // EDOM
+    let zero = encoder.terms.constant(kind.width(), 0);
+    let negative = encoder.terms.float_lt(kind, value, zero);
+    let number = encoder.terms.constant(32, 33);
+    encoder.set_errno_where(world, negative, number);
+    Ok(Some(Some(encoder.terms.float_sqrt(kind, value))))
 }
 
-fn unknown_value(encoder: &mut Encoder<'_>, call: &Call<'_>, _world: &mut World) -> Given {
+fn unknown_value(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Given {
     let Some(sort @ Sort::Bits(_)) = crate::meaning::sort(call.result) else {
         return Ok(None);
     };
@@ -81,6 +156,9 @@ fn unknown_value(encoder: &mut Encoder<'_>, call: &Call<'_>, _world: &mut World)
         "nothing is known of `{}` but that equal arguments give equal results",
         call.name
     ));
+    if facts(call.name).is_some_and(|facts| facts.contains(&Fact::Errno)) {
+        encoder.errno_may_change(world, call);
+    }
     let value = encoder.terms.apply(call.name, &arguments, sort);
     Ok(Some(Some(value)))
 }

@@ -155,42 +155,38 @@ fn fgets(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Given
     // Whether the line is still being read.
     let mut on = yes;
     let mut got = encoder.terms.truth(false);
-    for index in 0..=most {
-        let at = encoder.moved(to, index);
-        let old = match encoder.terms.as_truth(on) {
-            Some(false) => break,
-            _ => encoder.read(world, at, 1, call.place)?,
+    for index in 0..most {
+        if encoder.terms.as_truth(on) == Some(false) {
+            break;
+        }
+        let before = world.input_at;
+        let byte = next(encoder, call, world)?;
+        world.input_at = encoder.terms.ite(on, world.input_at, before);
+        let over = encoder.terms.eq(byte, end);
+        let there = encoder.terms.not(over);
+        // The end of the input ends the line; with nothing before it, nothing is written.
+        let ends = encoder.terms.and(on, over);
+        let ends = encoder.terms.and(ends, got);
+        put(encoder, call, world, (to, index), ends, zero)?;
+        let here = encoder.terms.and(on, there);
+        let here = encoder.settled(here, call.place);
+        let value = encoder.terms.extract(byte, 7, 0);
+        put(encoder, call, world, (to, index), here, value)?;
+        got = encoder.terms.or(got, here);
+        // A line ends with a zero behind the newline, or where the size ends it.
+        let line = encoder.terms.eq(byte, newline);
+        let last = match index + 1 == most {
+            true => here,
+            false => encoder.terms.and(here, line),
         };
-        let (value, goes_on) = if index == most {
-            (zero, encoder.terms.truth(false))
-        } else {
-            let before = world.input_at;
-            let byte = next(encoder, call, world)?;
-            world.input_at = encoder.terms.ite(on, world.input_at, before);
-            let over = encoder.terms.eq(byte, end);
-            let low = encoder.terms.extract(byte, 7, 0);
-            let value = encoder.terms.ite(over, zero, low);
-            let line = encoder.terms.eq(byte, newline);
-            let there = encoder.terms.not(over);
-            let here = encoder.terms.and(on, there);
-            got = encoder.terms.or(got, here);
-            let stops = encoder.terms.or(over, line);
-            let goes_on = encoder.terms.not(stops);
-            // A line ends with a zero behind the newline.
-            if let Some(following) = (index < most).then(|| encoder.moved(to, index + 1)) {
-                let ends = encoder.terms.and(on, line);
-                let old = encoder.read(world, following, 1, call.place)?;
-                let value = encoder.terms.ite(ends, zero, old.value);
-                let written = encoder.terms.or(ends, old.written);
-                encoder.write(world, following, 1, Read { value, written }, call.place)?;
-            }
-            (value, goes_on)
-        };
-        let value = encoder.terms.ite(on, value, old.value);
-        let written = encoder.terms.or(on, old.written);
-        encoder.write(world, at, 1, Read { value, written }, call.place)?;
-        on = encoder.terms.and(on, goes_on);
+        put(encoder, call, world, (to, index + 1), last, zero)?;
+        let goes_on = encoder.terms.not(line);
+        on = encoder.terms.and(here, goes_on);
         on = encoder.settled(on, call.place);
+    }
+    if size == 1 {
+        put(encoder, call, world, (to, 0), yes, zero)?;
+        got = yes;
     }
     Ok(Some(Some(encoder.pointers.ite(
         encoder.terms,
@@ -222,19 +218,31 @@ fn read(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Given 
     let end = encoder.terms.constant(32, u128::from(u32::MAX));
     let one = encoder.word(1);
     for index in 0..(size as u64).min(u64::from(encoder.options.input)) {
-        let at = encoder.moved(to, index);
-        let old = encoder.read(world, at, 1, call.place)?;
         let byte = next(encoder, call, world)?;
         let over = encoder.terms.eq(byte, end);
         let there = encoder.terms.not(over);
+        let there = encoder.settled(there, call.place);
         let low = encoder.terms.extract(byte, 7, 0);
-        let value = encoder.terms.ite(there, low, old.value);
-        let written = encoder.terms.or(there, old.written);
-        encoder.write(world, at, 1, Read { value, written }, call.place)?;
+        put(encoder, call, world, (to, index), there, low)?;
         let more = encoder.terms.add(count, one);
         count = encoder.terms.ite(there, more, count);
     }
     Ok(Some(Some(count)))
+}
+
+/// Writes a byte where a condition holds.
+fn put(
+    encoder: &mut Encoder<'_>,
+    call: &Call<'_>,
+    world: &mut World,
+    (to, index): (Term, u64),
+    condition: Term,
+    value: Term,
+) -> Go<()> {
+    let at = encoder.moved(to, index);
+    let written = encoder.terms.truth(true);
+    let value = Read { value, written };
+    encoder.write_where(world, condition, (at, 1), value, call.place)
 }
 
 /// The type of the object that a conversion of `scanf` stores.
@@ -349,21 +357,9 @@ fn scanf(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Given
             };
             next += 1;
             let bytes = ty.size() as u32;
-            let always = encoder.terms.as_truth(there) == Some(true);
-            let new = match always {
-                true => Read {
-                    value,
-                    written: there,
-                },
-                false => {
-                    let old = encoder.read(world, to, bytes, call.place)?;
-                    Read {
-                        value: encoder.terms.ite(there, value, old.value),
-                        written: encoder.terms.or(there, old.written),
-                    }
-                }
-            };
-            encoder.write(world, to, bytes, new, call.place)?;
+            let written = encoder.terms.truth(true);
+            let new = Read { value, written };
+            encoder.write_where(world, there, (to, bytes), new, call.place)?;
         }
         if !suppressed {
             let more = encoder.terms.add(count, one);
@@ -393,7 +389,6 @@ fn word(
     let name = encoder.unique("scanf.word");
     let mut on = there;
     for index in 0..=most {
-        let at = encoder.moved(to, index);
         let zero = encoder.terms.constant(8, 0);
         let byte = match index == most {
             true => zero,
@@ -404,21 +399,15 @@ fn word(
                 };
                 let name = format!("{name}[{index}]");
                 let any = encoder.input(&name, kind, Sort::Bits(8), world, call.place.clone());
-                blanks_end(encoder, any, index)
+                let blank = is_blank(encoder, any);
+                if index == 0 {
+                    begins(encoder, call, world, (any, blank), on)?;
+                }
+                encoder.terms.ite(blank, zero, any)
             }
         };
-        let old = encoder.read(world, at, 1, call.place)?;
-        let value = encoder.terms.ite(on, byte, old.value);
-        let written = encoder.terms.or(on, old.written);
         // A word that is too long for its object is the program's fault.
-        let path = world.path.and(encoder.terms, on);
-        let Some(path) = path else { break };
-        let outside = std::mem::replace(&mut world.path, path);
-        let wrote = encoder.write(world, at, 1, Read { value, written }, call.place);
-        world.path = outside;
-        if wrote.is_err() {
-            break;
-        }
+        put(encoder, call, world, (to, index), on, byte)?;
         let ends = encoder.terms.eq(byte, zero);
         let goes_on = encoder.terms.not(ends);
         on = encoder.terms.and(on, goes_on);
@@ -430,24 +419,33 @@ fn word(
     Ok(())
 }
 
-/// A byte of a word: blanks stand for its end; the first byte is none.
-fn blanks_end(encoder: &mut Encoder<'_>, byte: Term, index: u64) -> Term {
+/// A word begins with a letter: executions whose input says otherwise are none.
+fn begins(
+    encoder: &mut Encoder<'_>,
+    call: &Call<'_>,
+    world: &mut World,
+    (byte, blank): (Term, Term),
+    on: Term,
+) -> Go<()> {
     let zero = encoder.terms.constant(8, 0);
+    let empty = encoder.terms.eq(byte, zero);
+    let none = encoder.terms.or(empty, blank);
+    let bad = encoder.terms.and(on, none);
+    let bad = encoder.settled(bad, call.place);
+    let violated = encoder.terms.and(world.path.term(), bad);
+    encoder.violated.push(violated);
+    let good = encoder.terms.not(bad);
+    world.path = world.path.and(encoder.terms, good).ok_or(Dead)?;
+    Ok(())
+}
+
+/// Whether a byte ends a word.
+fn is_blank(encoder: &mut Encoder<'_>, byte: Term) -> Term {
     let space = encoder.terms.constant(8, u128::from(b' '));
     let (tab, carriage) = (encoder.terms.constant(8, 9), encoder.terms.constant(8, 13));
     let is_space = encoder.terms.eq(byte, space);
     let above = encoder.terms.ule(tab, byte);
     let below = encoder.terms.ule(byte, carriage);
     let control = encoder.terms.and(above, below);
-    let blank = encoder.terms.or(is_space, control);
-    let end = match index {
-        0 => encoder.terms.constant(8, u128::from(b'x')),
-        _ => zero,
-    };
-    let byte = encoder.terms.ite(blank, end, byte);
-    if index > 0 {
-        return byte;
-    }
-    let empty = encoder.terms.eq(byte, zero);
-    encoder.terms.ite(empty, end, byte)
+    encoder.terms.or(is_space, control)
 }

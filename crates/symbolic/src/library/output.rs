@@ -3,19 +3,21 @@
 use patchwright_ir::Type;
 use patchwright_solve::Term;
 
-use super::{Given, Model, usual};
+use super::{
+    Given, Model,
+    format::{Formatted, MOST, formatted, printed},
+    usual,
+};
 use crate::{
     call::Call,
     encoder::{Dead, Encoder, Go, World},
     encoding::Piece,
 };
 
-/// Bytes of a string that is printed at most.
-const MOST: u64 = 4096;
-
 pub(super) fn find(name: &str) -> Option<Model> {
     match name {
         "printf" | "__printf_chk" | "fprintf" | "__fprintf_chk" => usual(printf),
+        "sprintf" | "snprintf" | "__sprintf_chk" | "__snprintf_chk" => usual(sprintf),
         "puts" => usual(puts),
         "fputs" | "fputs_unlocked" => usual(fputs),
         "putchar" | "putchar_unlocked" => usual(putchar),
@@ -80,7 +82,7 @@ fn puts(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Given 
     let Some((_, text)) = call.argument(0) else {
         return Ok(None);
     };
-    put_string(encoder, call, world, text, false)?;
+    printed(encoder, call, world, text, false)?;
     encoder.print(world, false, Piece::Text(b"\n".to_vec()));
     done(encoder, 1)
 }
@@ -90,7 +92,7 @@ fn fputs(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Given
         return Ok(None);
     };
     match is_error(encoder, call, world, 1) {
-        Some(error) => put_string(encoder, call, world, text, error)?,
+        Some(error) => printed(encoder, call, world, text, error)?,
         None => return other_stream(encoder, call, world),
     }
     done(encoder, 1)
@@ -98,55 +100,29 @@ fn fputs(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Given
 
 fn perror(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Given {
     if let Some((_, text)) = call.argument(0) {
-        put_string(encoder, call, world, text, true)?;
+        printed(encoder, call, world, text, true)?;
     }
     encoder.print(world, true, Piece::Text(b": error\n".to_vec()));
     Ok(Some(None))
 }
 
-/// Prints a string byte by byte, up to its zero.
-fn put_string(
+/// The text that the format in this argument gives, with those behind it.
+fn text_of(
     encoder: &mut Encoder<'_>,
     call: &Call<'_>,
     world: &mut World,
-    text: Term,
-    error: bool,
-) -> Go<()> {
-    let before = world.path.clone();
-    let mut known = Vec::new();
-    for index in 0..MOST {
-        let at = encoder.moved(text, index);
-        let byte = encoder.load_word(world, Type::U8, at, call.place)?;
-        if let Some(byte) = encoder.terms.as_constant(byte) {
-            if byte == 0 {
-                if !known.is_empty() {
-                    encoder.print(world, error, Piece::Text(known));
-                }
-                world.path = before;
-                return Ok(());
-            }
-            known.push(byte as u8);
-            continue;
-        }
-        if !known.is_empty() {
-            let known = std::mem::take(&mut known);
-            encoder.print(world, error, Piece::Text(known));
-        }
-        let zero = encoder.terms.constant(8, 0);
-        let ends = encoder.terms.eq(byte, zero);
-        let goes_on = encoder.terms.not(ends);
-        let goes_on = encoder.settled(goes_on, call.place);
-        match world.path.and(encoder.terms, goes_on) {
-            Some(path) => world.path = path,
-            None => {
-                world.path = before;
-                return Ok(());
-            }
-        }
-        encoder.print(world, error, Piece::Byte(byte));
-    }
-    encoder.unknown(world, "a string that is too long is printed", call.place);
-    Err(Dead)
+    at: usize,
+    stream: Option<bool>,
+) -> Go<Formatted> {
+    let format = match call.argument(at) {
+        Some((_, format)) => constant_string(encoder, call, world, format)?,
+        None => None,
+    };
+    let Some(format) = format else {
+        encoder.unknown(world, "a format that depends on the input", call.place);
+        return Err(Dead);
+    };
+    formatted(encoder, call, world, &format, at + 1, stream)
 }
 
 fn printf(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Given {
@@ -160,78 +136,28 @@ fn printf(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Give
         },
     };
     let at = usize::from(to_file) + checked;
-    let Some((_, format)) = call.argument(at) else {
-        return Ok(None);
-    };
-    let Some(format) = constant_string(encoder, call, world, format)? else {
-        encoder.unknown(world, "a format that depends on the input", call.place);
-        return Err(Dead);
-    };
-    let mut next = at + 1;
-    let mut text = Vec::new();
-    let mut rest = format.as_slice();
-    while let Some((&byte, after)) = rest.split_first() {
-        rest = after;
-        if byte != b'%' {
-            text.push(byte);
-            continue;
-        }
-        let length = rest
-            .iter()
-            .position(|byte| {
-                byte.is_ascii_alphabetic() && !b"hlLqjzt".contains(byte) || *byte == b'%'
-            })
-            .map_or(rest.len(), |end| end + 1);
-        let (conversion, after) = rest.split_at(length);
-        rest = after;
-        let Some(&letter) = conversion.last() else {
-            continue;
-        };
-        if letter == b'%' {
-            text.push(b'%');
-            continue;
-        }
-        if !text.is_empty() {
-            encoder.print(world, error, Piece::Text(std::mem::take(&mut text)));
-        }
-        // A width or precision that is an argument.
-        for _ in conversion.iter().filter(|byte| **byte == b'*') {
-            if let Some((ty, value)) = call.argument(next) {
-                encoder.print(world, error, Piece::Value("*".to_owned(), ty, value));
-            }
-            next += 1;
-        }
-        let Some((ty, value)) = call.argument(next) else {
-            return Err(super::verifier::bad_argument(
-                encoder,
-                call,
-                world,
-                "the format has more conversions than there are arguments",
-            ));
-        };
-        next += 1;
-        let spelled = format!("%{}", String::from_utf8_lossy(conversion));
-        match letter {
-            b's' if conversion.len() == 1 => put_string(encoder, call, world, value, error)?,
-            b'c' if conversion.len() == 1 => {
-                let byte = encoder.terms.extract(value, 7, 0);
-                encoder.print(world, error, Piece::Byte(byte));
-            }
-            b's' | b'n' => {
-                encoder.unknown(world, format!("`{spelled}` in a format"), call.place);
-                return Err(Dead);
-            }
-            _ => encoder.print(world, error, Piece::Value(spelled, ty, value)),
-        }
-    }
-    if !text.is_empty() {
-        encoder.print(world, error, Piece::Text(text));
-    }
+    let text = text_of(encoder, call, world, at, Some(error))?;
     if !call.used {
         return done(encoder, 0);
     }
-    let length = encoder.anything(Type::I32);
-    Ok(Some(length))
+    Ok(Some(Some(text.count(encoder))))
+}
+
+fn sprintf(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Given {
+    let is_limited = call.name.contains("snprintf");
+    let checked = call.name.ends_with("_chk");
+    let Some((_, to)) = call.argument(0) else {
+        return Ok(None);
+    };
+    let size = match call.argument(1).filter(|_| is_limited) {
+        Some((_, size)) if encoder.terms.width(size) == 64 => Some(size),
+        None if !is_limited => None,
+        _ => return Ok(None),
+    };
+    let at = 1 + usize::from(is_limited) + if checked { 2 } else { 0 };
+    let text = text_of(encoder, call, world, at, None)?;
+    text.write(encoder, call, world, to, size)?;
+    Ok(Some(Some(text.count(encoder))))
 }
 
 /// The bytes of a string that does not depend on the input.

@@ -1,6 +1,6 @@
 //! Assertions, assumptions, values that may be anything, and the ends of a program.
 
-use patchwright_clib::{Statement, statement};
+use patchwright_clib::{Question, Statement, question, statement};
 use patchwright_ir::{Type, Undefined};
 use patchwright_solve::{Sort, Term};
 
@@ -10,23 +10,123 @@ use crate::{
     encoder::{Dead, Encoder, World},
     encoding::{FailureKind, InputKind},
     meaning,
+    memory::Kind,
 };
 
 pub(super) fn find(name: &str) -> Option<Model> {
     match name {
         "__assert_fail" | "__assert" | "__assert_perror_fail" => always(assertion_failed),
         "reach_error" | "__VERIFIER_error" => always(assertion_failed),
-        "__VERIFIER_assert" | "__CPROVER_assert" | "assert" => usual(assert),
-        "__VERIFIER_assume" | "__CPROVER_assume" | "assume" => usual(assume),
         "abort" => usual(abort),
         "exit" | "_exit" | "_Exit" | "quick_exit" => usual(exit),
         "__patchwright_choice" => always(choice),
         "__patchwright_constant" => always(constant),
         "time" => usual(time),
         _ if patchwright_clib::is_unpredictable(name) => usual(returned),
-        _ if statement(name) == Some(Statement::Any) => usual(returned),
-        _ => None,
+        _ => match statement(name) {
+            Some(Statement::Any) => usual(returned),
+            Some(Statement::Assert) => usual(assert),
+            // One of several such functions has a body in every program.
+            Some(Statement::Assume) if name != "assume_abort_if_not" => usual(assume),
+            _ => match question(name)? {
+                Question::Accessible => usual(accessible),
+                Question::SameObject => usual(same_object),
+                Question::ObjectSize => usual(|e, call, world| of_object(e, call, world, true)),
+                Question::Offset => usual(|e, call, world| of_object(e, call, world, false)),
+            },
+        },
     }
+}
+
+/// A truth value as the call's result.
+fn answer(encoder: &mut Encoder<'_>, call: &Call<'_>, holds: Term) -> Given {
+    let value = meaning::int_of(encoder.terms, holds);
+    number(encoder, call, value)
+}
+
+fn number(encoder: &mut Encoder<'_>, call: &Call<'_>, value: Term) -> Given {
+    let Some(wanted) = meaning::width(call.result).filter(|_| call.result.is_integer()) else {
+        return Ok(None);
+    };
+    let width = encoder.terms.width(value);
+    let value = meaning::resize(encoder.terms, value, width, wanted, false);
+    Ok(Some(Some(value)))
+}
+
+/// Whether so many bytes may be accessed.
+fn accessible(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Given {
+    let Some((_, pointer)) = call.argument(0) else {
+        return Ok(None);
+    };
+    let size = match call.argument(1) {
+        Some((ty, size)) => {
+            let width = encoder.terms.width(size);
+            meaning::resize(encoder.terms, size, width, 64, ty.is_signed())
+        }
+        None => encoder.word(1),
+    };
+    let targets = encoder.targets(world, pointer, call.place);
+    if targets.opaque.is_some() {
+        return Ok(None);
+    }
+    let is_write = call.name.contains('w');
+    let mut holds = encoder.terms.truth(false);
+    for leaf in &targets.leaves {
+        let Some(object) = world.memory.get(leaf.object).cloned() else {
+            continue;
+        };
+        if matches!(object.kind, Kind::Function(_)) || is_write && object.kind == Kind::Constant {
+            continue;
+        }
+        let whole = encoder.terms.ule(leaf.offset, object.size);
+        let room = encoder.terms.sub(object.size, leaf.offset);
+        let fits = encoder.terms.ule(size, room);
+        let inside = encoder.terms.and(whole, fits);
+        let there = encoder.terms.and(inside, object.alive);
+        let here = encoder.terms.and(leaf.condition, there);
+        holds = encoder.terms.or(holds, here);
+    }
+    answer(encoder, call, holds)
+}
+
+fn same_object(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Given {
+    let (Some((_, a)), Some((_, b))) = (call.argument(0), call.argument(1)) else {
+        return Ok(None);
+    };
+    let x = encoder.targets(world, a, call.place);
+    let y = encoder.targets(world, b, call.place);
+    if x.opaque.is_some() || y.opaque.is_some() {
+        return Ok(None);
+    }
+    let mut holds = encoder.terms.truth(false);
+    for one in &x.leaves {
+        for other in y.leaves.iter().filter(|other| other.object == one.object) {
+            let both = encoder.terms.and(one.condition, other.condition);
+            holds = encoder.terms.or(holds, both);
+        }
+    }
+    answer(encoder, call, holds)
+}
+
+/// The size of the object that a pointer leads to, or where in it.
+fn of_object(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World, size: bool) -> Given {
+    let Some((_, pointer)) = call.argument(0) else {
+        return Ok(None);
+    };
+    let targets = encoder.targets(world, pointer, call.place);
+    if targets.opaque.is_some() {
+        return Ok(None);
+    }
+    let mut value = encoder.word(0);
+    for leaf in &targets.leaves {
+        let here = match (size, world.memory.get(leaf.object)) {
+            (false, _) => leaf.offset,
+            (true, Some(object)) => object.size,
+            (true, None) => encoder.word(0),
+        };
+        value = encoder.terms.ite(leaf.condition, here, value);
+    }
+    number(encoder, call, value)
 }
 
 /// Where the time is also stored, the call is one of a function that is not encoded.
@@ -129,7 +229,10 @@ fn returned(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Gi
     }
     let Some(sort) = meaning::sort(ty) else {
         return match ty {
+            // What it makes anything of is behind its arguments.
+            Type::Void if call.arguments.iter().any(|(ty, _)| *ty == Type::Ptr) => Ok(None),
             Type::Void => Ok(Some(None)),
+            Type::F80 => Ok(Some(Some(encoder.open("a `long double`", Sort::Bits(128))))),
             _ => {
                 encoder.unknown(world, crate::run::no_term(ty), call.place);
                 Err(Dead)

@@ -1,0 +1,231 @@
+//! Functions without a body and without a model: what is known of them, and what is not.
+
+use std::collections::BTreeSet;
+
+use patchwright_clib::{Extent, Fact, Size, facts};
+use patchwright_ir::Type;
+use patchwright_solve::{Sort, Term};
+
+use super::unsupported;
+use crate::{
+    call::Call,
+    encoder::{Dead, Encoder, Go, World},
+    memory::Kind,
+    pointer::Number,
+};
+
+/// Bytes of an object at most that a function may have written to.
+const MOST: u64 = 4096;
+/// Objects at most that a function can reach through its arguments.
+const MOST_OBJECTS: usize = 256;
+
+/// What such a function does: nothing is known of its value, nor of what it can reach through its arguments.
+pub(crate) fn called(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Go<()> {
+    if let Some(reason) = unsupported(call.name) {
+        encoder.unknown(world, reason, call.place);
+        return Err(Dead);
+    }
+    if let Type::Aggregate { .. } | Type::Ptr = call.result {
+        let reason = format!(
+            "`{}` has no body, and what it returns is not a number",
+            call.name
+        );
+        encoder.unknown(world, reason, call.place);
+        return Err(Dead);
+    }
+    match facts(call.name) {
+        Some(known) => {
+            if known.contains(&Fact::Errno) {
+                encoder.errno_may_change(world, call);
+            }
+            for fact in &known {
+                if let Fact::Write(to, Extent::Exactly(size) | Extent::AtMost(size)) = *fact {
+                    let is_exact = *fact == Fact::Write(to, Extent::Exactly(size));
+                    written(encoder, call, world, (to, size), is_exact)?;
+                }
+            }
+            encoder.note(format!(
+                "`{}` has no body: it is taken to return any value",
+                call.name
+            ));
+        }
+        None => {
+            let reached = reachable(encoder, call, world)?;
+            let what = format!("what `{}` writes", call.name);
+            for &number in &reached {
+                encoder.forget_content(world, number, &what);
+            }
+            encoder.note(match reached.is_empty() {
+                true => format!(
+                    "`{}` has no body: it is taken to return any value and to change nothing",
+                    call.name
+                ),
+                false => format!(
+                    "`{}` has no body: it is taken to return any value and to change nothing but what its arguments \
+                     lead to",
+                    call.name
+                ),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// A function writes so many bytes, or fewer: they are not known afterwards.
+fn written(
+    encoder: &mut Encoder<'_>,
+    call: &Call<'_>,
+    world: &mut World,
+    (to, size): (usize, Size),
+    is_exact: bool,
+) -> Go<()> {
+    let not_known = |encoder: &mut Encoder<'_>, world: &World| {
+        let reason = format!("what `{}` writes, and how much", call.name);
+        encoder.unknown(world, reason, call.place);
+        Dead
+    };
+    let bytes = match size {
+        Size::Of(index) => call.argument(index),
+        Size::Product(..) => None,
+    };
+    let bytes = bytes.and_then(|(_, size)| encoder.terms.as_constant(size));
+    let (Some((_, pointer)), Some(bytes)) = (call.argument(to), bytes) else {
+        return Err(not_known(encoder, world));
+    };
+    if bytes == 0 {
+        return Ok(());
+    }
+    let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+    let targets = encoder.targets(world, pointer, call.place);
+    if !is_exact {
+        // Whether it needs all of the room is not known.
+        for leaf in &targets.leaves {
+            let outside = match world.memory.get(leaf.object).cloned() {
+                Some(object) => {
+                    let inside = encoder.inside(&object, leaf.offset, bytes);
+                    let there = encoder.terms.and(inside, object.alive);
+                    encoder.terms.not(there)
+                }
+                None => encoder.terms.truth(true),
+            };
+            let outside = encoder.terms.and(leaf.condition, outside);
+            let reason = format!("how much `{}` writes", call.name);
+            encoder.unknown_where(world, outside, reason, call.place);
+        }
+    }
+    let reached = match is_exact {
+        true => encoder.reach(world, pointer, bytes, true, call.place)?,
+        false => Vec::new(),
+    };
+    let exact = reached.iter().map(|way| way.object);
+    let any = targets.leaves.iter().map(|leaf| leaf.object);
+    let objects: BTreeSet<Number> = exact.chain(any).collect();
+    let what = format!("what `{}` writes", call.name);
+    for number in objects {
+        let is_large = world.memory.get(number).is_some_and(|object| {
+            object.most > MOST || object.content.is_array() || object.kind == Kind::Constant
+        });
+        if is_large {
+            return Err(not_known(encoder, world));
+        }
+        encoder.forget_content(world, number, &what);
+    }
+    Ok(())
+}
+
+/// The objects that a function can write to, through its arguments and the pointers that they lead to.
+fn reachable(
+    encoder: &mut Encoder<'_>,
+    call: &Call<'_>,
+    world: &mut World,
+) -> Go<BTreeSet<Number>> {
+    let mut found = BTreeSet::new();
+    let mut open: Vec<Term> = call
+        .arguments
+        .iter()
+        .filter(|(ty, _)| *ty == Type::Ptr)
+        .filter_map(|&(_, value)| value)
+        .collect();
+    while let Some(pointer) = open.pop() {
+        let targets = encoder.pointers.targets(encoder.terms, pointer);
+        let mut lost = targets.opaque.is_some() && !encoder.is_plain(pointer);
+        for leaf in &targets.leaves {
+            let Some(object) = world.memory.get(leaf.object).cloned() else {
+                continue;
+            };
+            // It may call it.
+            lost |= matches!(object.kind, Kind::Function(_));
+            let is_written = matches!(object.kind, Kind::Global | Kind::Stack | Kind::Heap);
+            let is_stream = encoder.streams.contains_key(&leaf.object);
+            if lost {
+                break;
+            }
+            if !is_written || is_stream || !found.insert(leaf.object) {
+                continue;
+            }
+            lost |= object.most > MOST || object.content.is_array() || found.len() > MOST_OBJECTS;
+            if lost {
+                break;
+            }
+            for (at, width) in object.content.layout(0, object.most) {
+                if width == 8 {
+                    open.push(object.content.read(encoder.terms, at, width).value);
+                }
+            }
+        }
+        if lost {
+            let reason = format!(
+                "`{}` has no body, and what it may write to is not known",
+                call.name
+            );
+            encoder.unknown(world, reason, call.place);
+            return Err(Dead);
+        }
+    }
+    Ok(found)
+}
+
+impl Encoder<'_> {
+    /// From here on an object holds what is not known.
+    pub(crate) fn forget_content(&mut self, world: &mut World, number: Number, what: &str) {
+        let Some(object) = world.memory.get(number).cloned() else {
+            return;
+        };
+        let written = self.terms.truth(true);
+        for (at, width) in object.content.layout(0, object.most) {
+            let value = self.open(what, Sort::Bits(width * 8));
+            if let Some(object) = world.memory.change(number) {
+                object.content.write(self.terms, at, width, value, written);
+            }
+        }
+    }
+
+    /// A function of the library that may fail was called: `errno` may be another one.
+    pub(crate) fn errno_may_change(&mut self, world: &mut World, call: &Call<'_>) {
+        let what = format!("what `{}` sets errno to", call.name);
+        let value = self.open(&what, Sort::Bits(32));
+        self.set_errno(world, value);
+    }
+
+    /// Gives `errno` a value.
+    pub(crate) fn set_errno(&mut self, world: &mut World, value: Term) {
+        let always = self.terms.truth(true);
+        self.set_errno_where(world, always, value);
+    }
+
+    /// Gives `errno` a value where a condition holds.
+    pub(crate) fn set_errno_where(&mut self, world: &mut World, condition: Term, value: Term) {
+        if self.terms.as_truth(condition) == Some(false) {
+            return;
+        }
+        let Some(number) = self.errno.and_then(|address| self.number_of(address)) else {
+            return;
+        };
+        if let Some(object) = world.memory.change(number) {
+            let old = object.content.read(self.terms, 0, 4);
+            let value = self.terms.ite(condition, value, old.value);
+            let written = self.terms.truth(true);
+            object.content.write(self.terms, 0, 4, value, written);
+        }
+    }
+}
