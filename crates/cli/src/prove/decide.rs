@@ -44,7 +44,7 @@ impl Job<'_> {
         // Structures whose pointers lead back, or to one object: loops over them may have no end.
         let trees = self.program.link_structures();
         self.like = None;
-        let conflicts = self.args.budget.unwrap_or(u64::MAX);
+        let conflicts = self.args.conflicts.unwrap_or(u64::MAX);
         let little = (
             Some(conflicts.min(deeper::FIRST_CONFLICTS)),
             self.instructions().min(deeper::INSTRUCTIONS),
@@ -91,7 +91,11 @@ impl Job<'_> {
             return;
         }
         self.doing("looking for loops that never end");
-        let conflicts = self.args.budget.unwrap_or(u64::MAX).min(deeper::CONFLICTS);
+        let conflicts = self
+            .args
+            .conflicts
+            .unwrap_or(u64::MAX)
+            .min(deeper::CONFLICTS);
         let most = self.instructions().min(deeper::INSTRUCTIONS);
         let checks = self.checks.replace([Check::Termination].into());
         let found = self.decided_within(known.options.bound, (Some(conflicts), most));
@@ -111,7 +115,11 @@ impl Job<'_> {
 
     /// What holds for short arguments need not hold for longer ones: they are tried as long as that is little work.
     fn for_longer_arguments(&mut self, mut known: Decided) -> Result<Decided, Problem> {
-        let conflicts = self.args.budget.unwrap_or(u64::MAX).min(deeper::CONFLICTS);
+        let conflicts = self
+            .args
+            .conflicts
+            .unwrap_or(u64::MAX)
+            .min(deeper::CONFLICTS);
         for longer in &deeper::LONGEST[1..] {
             let is_held = matches!(known.verdict, Verdict::Proved | Verdict::Bounded(_));
             if !is_held || known.report.induction.is_some() || !deeper::is_little(self.work) {
