@@ -62,6 +62,10 @@ pub struct CompareArgs {
     #[command(flatten)]
     pub inputs: InputArgs,
 
+    /// Only for arguments that satisfy this C expression over the function's parameters and globals, by the names in OLD
+    #[arg(long, value_name = "EXPRESSION", help_heading = "Inputs of a function")]
+    pub assume: Vec<String>,
+
     /// Undefined behaviour that counts as failing: bounds, null, div, overflow, shift, uninitialized, conversion, leak;
     /// all; none [default: all but leak]
     #[arg(long, value_name = "LIST", help_heading = "What is compared")]
@@ -254,7 +258,7 @@ fn try_run(args: &CompareArgs) -> Result<Exit, Problem> {
     let mut exits = Vec::new();
     let functions = match revisions {
         Some(revisions) => functions::functions(args, &revisions)?,
-        None => None,
+        None => functions::of_files(args, &named)?,
     };
     if let Some(functions) = functions {
         exits = functions::each_function(args, &functions, &named, &scratch, &cancel)?;

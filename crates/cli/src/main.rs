@@ -4,6 +4,7 @@
 mod out;
 
 mod args;
+mod assume;
 mod behaviour;
 mod compare;
 mod complexity;

@@ -4,6 +4,7 @@ mod bad_input;
 mod budget;
 mod common;
 mod compare;
+mod compare_inputs;
 mod compare_pointers;
 mod compare_projects;
 mod compare_revisions;

@@ -270,6 +270,7 @@ fn read(
         functions,
         functions_elsewhere,
         functions_in_headers,
+        wanted: Vec::new(),
         files,
         declarations,
         declared,

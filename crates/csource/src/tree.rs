@@ -646,6 +646,8 @@ pub struct TranslationUnit {
     pub functions_elsewhere: usize,
     /// Those functions, with places in other files.
     pub functions_in_headers: Vec<Function>,
+    /// Names of those that are part of the program though nothing of the file uses them: somebody asks for them.
+    pub wanted: Vec<String>,
     /// The files that the unit consists of; lines are counted in them.
     pub files: Vec<String>,
     /// All declarations of functions, by name; one that defines a function, or has a prototype,

@@ -74,9 +74,10 @@ fn lower_all<'a>(
     }
     // Of the others, those that are used; they may use others in turn.
     loop {
-        let (used, rest): (Vec<_>, Vec<_>) = waiting
-            .into_iter()
-            .partition(|function| lowerer.functions.contains_key(&function.name));
+        let (used, rest): (Vec<_>, Vec<_>) = waiting.into_iter().partition(|function| {
+            let name = &function.name;
+            lowerer.functions.contains_key(name) || unit.wanted.contains(name)
+        });
         waiting = rest;
         if used.is_empty() {
             break;

@@ -272,7 +272,8 @@ impl Builder<'_> {
             text: false,
             cast: None,
         };
-        let is_parameter = depth == 0;
+        // What lies in a structure that is handed over is no parameter itself.
+        let is_parameter = depth == 0 && !name.contains(['.', '[']);
         let nullable = match is_parameter {
             true => {
                 self.wishes.null.contains(name)
@@ -466,7 +467,7 @@ fn collect(shape: &Shape, name: &str, parameter: &ParameterShape, all: &mut Vec<
 }
 
 /// Whether objects of two shapes may be the same.
-fn are_compatible(a: &Shape, b: &Shape) -> bool {
+pub(crate) fn are_compatible(a: &Shape, b: &Shape) -> bool {
     match (a, b) {
         (Shape::Scalar(a), Shape::Scalar(b)) => {
             a.size() == b.size()

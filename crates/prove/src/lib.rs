@@ -64,7 +64,7 @@ pub use replay::{Replay, agreement, execute};
 pub use search::Search;
 pub use simple::simple;
 pub use slice::deciding;
-pub use source::{EntryError, Source, find, link};
+pub use source::{EntryError, Source, find, link, want};
 pub use spec::{Spec, Wrong, WrongKind, spec};
 pub use told::{Told, shown_inputs, told};
 pub use tree::{Decision, Leaf, NodeId, Tree};

@@ -102,22 +102,44 @@ pub fn find<'s>(
     name: &str,
 ) -> Result<(usize, &'s patchwright_csource::Function), EntryError> {
     let mut found = sources.iter().enumerate().flat_map(|(position, source)| {
-        let unit = &source.unit;
-        let functions = unit.functions.iter().chain(&unit.functions_in_headers);
+        let functions = source.unit.functions.iter();
         functions
             .filter(|function| function.name == name)
             .map(move |function| (position, function))
     });
+    // A header's function is the same one in each source.
+    let of_header = || {
+        sources.iter().enumerate().find_map(|(position, source)| {
+            let mut all = source.unit.functions_in_headers.iter();
+            let found = all.find(|function| function.name == name)?;
+            Some((position, found))
+        })
+    };
     match (found.next(), found.next()) {
         (Some(only), None) => Ok(only),
         (Some(_), Some(_)) => Err(EntryError::Several(name.to_owned())),
         (None, _) => {
+            if let Some(found) = of_header() {
+                return Ok(found);
+            }
             let all = sources.iter().flat_map(|source| &source.unit.functions);
             let names: Vec<&str> = all.map(|function| function.name.as_str()).collect();
             Err(EntryError::NoFunction {
                 name: name.to_owned(),
                 defined: names.join(", "),
             })
+        }
+    }
+}
+
+/// From now on a function of a header is a part of the program, though nothing may use it.
+pub fn want(sources: &mut [Source], name: &str) {
+    for source in sources {
+        let mut all = source.unit.functions_in_headers.iter();
+        if all.any(|function| function.name == name)
+            && !source.unit.wanted.iter().any(|one| one == name)
+        {
+            source.unit.wanted.push(name.to_owned());
         }
     }
 }

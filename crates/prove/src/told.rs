@@ -7,7 +7,10 @@ use patchwright_symbolic::{
     naming,
 };
 
-use crate::{inputs::Wishes, verdict::Given};
+use crate::{
+    inputs::{Wishes, are_compatible},
+    verdict::Given,
+};
 
 /// What is told.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -66,12 +69,17 @@ pub fn told(shapes: &[ParameterShape], wishes: &Wishes) -> Told {
         told.assumed
             .push(format!("{names} {are} not null; `{flags}` drops this"));
     }
-    apart(shapes, wishes, &mut told);
+    apart(shapes, &mut told);
     let has_links = shapes.iter().any(|one| leads_from_structure(&one.shape, 0));
     if has_links && !wishes.links {
         told.links_apart = true;
         told.assumed.push(
             "structures that structures lead to are their own: no pointer leads back, and no two lead to one".to_owned(),
+        );
+    }
+    if shapes.iter().any(|one| holds_unknown(&one.shape, false)) {
+        told.assumed.push(
+            "pointers in structures are null where nothing tells what they lead to".to_owned(),
         );
     }
     if let Some(depth) = shapes.iter().filter_map(|one| one.shape.cut()).max() {
@@ -115,7 +123,7 @@ fn other(way: &Way) -> String {
 }
 
 /// Pairs of parameters that are taken to lead to different objects though C would let them lead to one.
-fn apart(shapes: &[ParameterShape], wishes: &Wishes, told: &mut Told) {
+fn apart(shapes: &[ParameterShape], told: &mut Told) {
     let pointers: Vec<(&str, &Shape)> = shapes
         .iter()
         .filter_map(|one| match &one.shape {
@@ -137,8 +145,7 @@ fn apart(shapes: &[ParameterShape], wishes: &Wishes, told: &mut Told) {
                 })
             });
             // Objects of different types are different ones, but for bytes.
-            let may =
-                !wishes.may_alias && of_a.size() == of_b.size() || is_bytes(of_a) || is_bytes(of_b);
+            let may = are_compatible(of_a, of_b) || is_bytes(of_a) || is_bytes(of_b);
             if !meet && may {
                 pairs.push((*a, *b));
             }
@@ -154,6 +161,19 @@ fn apart(shapes: &[ParameterShape], wishes: &Wishes, told: &mut Told) {
             "the same of {} other pairs of pointers",
             pairs.len() - MOST_PAIRS
         ));
+    }
+}
+
+/// Whether a pointer lies in memory of which nobody knows what it leads to.
+fn holds_unknown(shape: &Shape, is_within: bool) -> bool {
+    match shape {
+        Shape::Scalar(_) | Shape::Function { .. } => false,
+        Shape::Pointer { to: None, .. } => is_within,
+        Shape::Pointer { to: Some(to), .. } => holds_unknown(to, true),
+        Shape::Array { element, .. } => holds_unknown(element, true),
+        Shape::Record { members, .. } => members
+            .iter()
+            .any(|(_, _, member)| holds_unknown(member, true)),
     }
 }
 

@@ -189,10 +189,10 @@ impl Comparison {
                     &format!(
                         "Equal for all inputs{}{}",
                         with_arguments(self.arguments),
-                        if self.inputs.is_empty() && self.assumed.is_empty() {
-                            ""
-                        } else {
-                            " of these shapes"
+                        match (self.inputs.is_empty(), self.assumed.is_empty()) {
+                            (true, true) => "",
+                            (true, false) => " that are assumed",
+                            (false, _) => " of these shapes",
                         }
                     )
                 )

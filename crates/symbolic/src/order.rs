@@ -32,6 +32,8 @@ pub(crate) struct Order {
     live: Vec<Vec<bool>>,
     /// For each block, whether it begins a loop that nothing leaves.
     endless: Vec<bool>,
+    /// For each block, whether it begins a loop in which nothing changes.
+    still: Vec<bool>,
     /// For each temporary, whether something uses it.
     used: Vec<bool>,
 }
@@ -54,11 +56,13 @@ impl Order {
             &mut Vec::new(),
         );
         let mut endless: Vec<bool> = vec![true; successors.len()];
+        let mut still: Vec<bool> = vec![true; successors.len()];
         for block in function.block_ids() {
             let next = ways(function, block);
             for head in &positions[block.index()].heads {
                 let stays = |&to: &usize| positions[to].heads.contains(head);
                 endless[head.index()] &= !next.is_empty() && next.iter().all(stays);
+                still[head.index()] &= changes_nothing(function, block);
             }
         }
         let shared = shared(function);
@@ -68,6 +72,7 @@ impl Order {
             shared,
             live,
             endless,
+            still,
             used: used(function),
         }
     }
@@ -152,20 +157,37 @@ impl Order {
         self.endless[head.index()]
     }
 
-    /// Whether the loop that begins with this block is left by nothing and does nothing: `for (;;);`.
-    pub(crate) fn is_empty_loop(&self, function: &Function, head: BlockId) -> bool {
-        let within = |block: &BlockId| self.is_within(*block, head);
-        self.is_endless(head)
-            && function
-                .block_ids()
-                .filter(within)
-                .all(|block| function.block(block).instructions.is_empty())
+    /// Whether nothing changes in the loop that begins with this block: who begins a second round never leaves it.
+    pub(crate) fn is_still(&self, head: BlockId) -> bool {
+        self.still[head.index()]
     }
 
     /// Whether the value of a register may be read from a block on.
     pub(crate) fn lives(&self, block: BlockId, local: usize) -> bool {
         self.live[block.index()].get(local).copied().unwrap_or(true)
     }
+}
+
+/// Whether a block only looks at things.
+fn changes_nothing(function: &Function, block: BlockId) -> bool {
+    let instructions = &function.block(block).instructions;
+    instructions
+        .iter()
+        .all(|instruction| match instruction.kind {
+            InstructionKind::Load { volatile, .. } => !volatile,
+            InstructionKind::Read { .. }
+            | InstructionKind::LocalAddress { .. }
+            | InstructionKind::LoadBits { .. }
+            | InstructionKind::Extend { .. }
+            | InstructionKind::Unary { .. }
+            | InstructionKind::Binary { .. }
+            | InstructionKind::Shift { .. }
+            | InstructionKind::Convert { .. }
+            | InstructionKind::PointerAdd { .. }
+            | InstructionKind::PointerDifference { .. }
+            | InstructionKind::MemberAddress { .. } => true,
+            _ => false,
+        })
 }
 
 /// A weak topological order.

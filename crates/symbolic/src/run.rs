@@ -664,6 +664,11 @@ impl<'p> Encoder<'p> {
             };
             loops.insert(head, next_rounds);
             way = path.clone();
+            // It goes on like this for ever, and does nothing.
+            if round >= 2 && frame.order.is_still(head) {
+                self.endless.push(path.term());
+                return;
+            }
             if !decided {
                 let world = World {
                     path: path.clone(),
@@ -683,11 +688,6 @@ impl<'p> Encoder<'p> {
                     return;
                 }
                 if round >= 2 && !self.feasible(&world) {
-                    return;
-                }
-                // It goes on like this for ever, and does nothing.
-                if round >= 2 && frame.order.is_empty_loop(frame.function, head) {
-                    self.endless.push(path.term());
                     return;
                 }
             }

@@ -38,6 +38,40 @@ pub(super) fn functions(
     Ok(Some(functions.clone()))
 }
 
+/// The functions of two C files that are compared, one by one, where these are no programs and nobody names a function.
+pub(super) fn of_files(
+    args: &CompareArgs,
+    named: &[Named],
+) -> Result<Option<Vec<String>>, Problem> {
+    let [old, new] = named else {
+        return Ok(None);
+    };
+    let (What::File(old_file, _), What::File(new_file, _)) = (&old.what, &new.what) else {
+        return Ok(None);
+    };
+    if args.function.is_some() || args.native || args.seeds.is_some() {
+        return Ok(None);
+    }
+    if revisions::has_main(old_file)? || revisions::has_main(new_file)? {
+        return Ok(None);
+    }
+    let texts = [files::read(old_file), files::read(new_file)];
+    let [old_text, new_text] = texts.map(|text| text.map_err(Problem::of));
+    let (old_text, new_text) = (old_text?, new_text?);
+    if old_text == new_text {
+        return Ok(Some(Vec::new()));
+    }
+    let functions = named::functions_between(new_file, [old_text, new_text]);
+    match functions.is_empty() {
+        true => Err(Problem::Input(format!(
+            "{} and {} define no `main`, and no function that both have differs in itself; name one that uses what \
+             differs with --function",
+            old.shown, new.shown
+        ))),
+        false => Ok(Some(functions)),
+    }
+}
+
 /// Compares functions of two files, one after the other. One that cannot be compared does not keep others from it.
 pub(super) fn each_function(
     args: &CompareArgs,
@@ -48,7 +82,7 @@ pub(super) fn each_function(
 ) -> Result<Vec<Exit>, Problem> {
     let (mut exits, mut problem) = (Vec::new(), None);
     if functions.is_empty() && !args.json {
-        print("Both revisions have the same file.\n")?;
+        print("Both versions have the same text.\n")?;
     }
     for (at, function) in functions.iter().enumerate() {
         let own = CompareArgs {

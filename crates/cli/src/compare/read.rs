@@ -11,7 +11,7 @@ use patchwright_lower::lower;
 use patchwright_prove::{
     Source, Told, Trusted, arguments_read, find,
     inputs::{Wishes, check, connect, parameters, returned_record},
-    told,
+    told, want,
 };
 use patchwright_report::comparison::PageSource;
 use patchwright_symbolic::{Entry, ParameterShape, Shape, library};
@@ -20,7 +20,10 @@ use super::{
     CompareArgs,
     named::{Made, Named, What},
 };
-use crate::encoded::{Problem, Reader};
+use crate::{
+    assume::{ASSUMING, assuming},
+    encoded::{Problem, Reader},
+};
 
 /// One of the versions.
 pub struct Version {
@@ -131,7 +134,12 @@ pub fn versions(
             both[0].shown
         )));
     }
-    let told = describe(args, &mut both, &wishes)?;
+    let mut told = describe(args, &mut both, &wishes)?;
+    if !args.assume.is_empty() {
+        assume(args, &mut reader, &mut both, &renamed)?;
+        told.assumed
+            .extend(args.assume.iter().map(|text| format!("`{text}`")));
+    }
     let texts = [0, 1].map(|side| both[side].source().unit.source.clone());
     both[0].changed = changed_lines(&texts[0], &texts[1]);
     both[1].changed = changed_lines(&texts[1], &texts[0]);
@@ -188,6 +196,44 @@ fn give_names_of_old(
     }
     give_same_choices(both);
     Ok(renamed)
+}
+
+/// `--assume`, over the names of OLD.
+fn assume(
+    args: &CompareArgs,
+    reader: &mut Reader,
+    both: &mut [Version; 2],
+    renamed: &[(String, String)],
+) -> Result<(), Problem> {
+    let Some(function) = &args.function else {
+        return Err(Problem::Input(
+            "--assume speaks of a function's parameters: name it with --function (in `main`, write \
+             `__VERIFIER_assume(condition);`)"
+                .to_owned(),
+        ));
+    };
+    for (side, version) in both.iter_mut().enumerate() {
+        if let Some(command) = &version.command {
+            reader.compile_as(command);
+        }
+        let called = |name: &str| {
+            let other = renamed
+                .iter()
+                .find(|(of_new, _)| side == 1 && of_new == name);
+            other.map_or(name, |(_, of_old)| of_old).to_owned()
+        };
+        assuming(
+            &args.assume,
+            reader,
+            &mut version.sources,
+            function,
+            &called,
+        )?;
+        if let Entry::Function { name, .. } = &mut version.entry {
+            ASSUMING.clone_into(name);
+        }
+    }
+    Ok(())
 }
 
 /// What a parameter is, without what is said for both versions at once.
@@ -411,7 +457,7 @@ fn version(
         reader.include_from(&headers);
     }
     let (unit, path) = reader.parse(file, None)?;
-    let sources = vec![Source {
+    let mut sources = vec![Source {
         unit,
         path,
         trusted: Trusted::default(),
@@ -440,6 +486,7 @@ fn version(
             }
             Some(function) => {
                 let problem = |error| Problem::Input(format!("{shown}: {error}"));
+                want(&mut sources, function);
                 let shapes = parameters(&sources, function, wishes).map_err(problem)?;
                 let entry = Entry::Function {
                     name: function.clone(),

@@ -1,13 +1,9 @@
 //! The program that is proved: its sources, its beginning, its reference; and executions of it.
 
-use std::{
-    collections::BTreeSet,
-    path::{Path, PathBuf},
-    time::Instant,
-};
+use std::{collections::BTreeSet, path::Path, time::Instant};
 
 use patchwright_clib::{Statement, statement};
-use patchwright_exec::{CancelToken, Scratch, files};
+use patchwright_exec::{CancelToken, Scratch};
 use patchwright_interpret::Ending;
 use patchwright_ir::Module;
 use patchwright_lower::lower;
@@ -15,21 +11,21 @@ use patchwright_prove::{
     Counterexample, For, Given, Replay, Source, Told, Trusted, WrongKind, agreement, arguments,
     arguments_read, compared, execute, find, harness, has_initial_values, initial_harness,
     inputs::{Wishes, check, connect, parameters},
-    standard_input, told,
+    standard_input, told, want,
 };
 use patchwright_symbolic::{Check, Entry, InputKind, ParameterShape, Place, Shape, library};
 
 use super::{ProveArgs, deeper};
-use crate::encoded::{Problem, Reader};
+use crate::{
+    assume::{ASSUMING, assuming},
+    encoded::{Problem, Reader},
+};
 
 /// A reference implementation.
 pub struct Reference {
     pub source: Source,
     pub entry: Entry,
 }
-
-/// The function that assumes what `--assume` says and then calls the one that is proved.
-const ASSUMING: &str = "patchwright_assuming";
 
 /// The program that is proved.
 pub struct Program {
@@ -141,13 +137,15 @@ pub fn assembled(
             (entry, Vec::new())
         }
         Some(name) => {
+            want(&mut sources, name);
             let mut shapes = parameters(&sources, name, &wishes).map_err(Problem::of)?;
             check(&[&shapes], name, &wishes).map_err(Problem::of)?;
             connect(&mut [&mut shapes], &sources, name, &wishes);
             let entry = match args.assume.is_empty() {
                 true => name.clone(),
                 false => {
-                    assuming(args, &mut reader, &mut sources, name)?;
+                    let own = |name: &str| name.to_owned();
+                    assuming(&args.assume, &mut reader, &mut sources, name, &own)?;
                     ASSUMING.to_owned()
                 }
             };
@@ -236,67 +234,11 @@ fn trust(args: &ProveArgs, here: &Path, sources: &mut [Source]) -> Result<(), Pr
     Ok(())
 }
 
-/// Reads the source of a function again, with one behind it that assumes what the user says and calls it.
-fn assuming(
-    args: &ProveArgs,
-    reader: &mut Reader,
-    sources: &mut [Source],
-    name: &str,
-) -> Result<(), Problem> {
-    let (position, function) = find(sources, name).map_err(Problem::of)?;
-    let source = &sources[position];
-    let types = &source.unit.types;
-    let unknown = |what: &str| {
-        Problem::Input(format!(
-            "--assume: the type of {what} of `{name}` cannot be written in C"
-        ))
-    };
-    let result = types
-        .spelling(function.return_type)
-        .ok_or_else(|| unknown("the result"))?;
-    let mut given = Vec::new();
-    let mut passed = Vec::new();
-    for &parameter in &function.parameters {
-        let variable = source.unit.variable(parameter);
-        let spelled = types.spelling(variable.ty);
-        let spelled =
-            spelled.ok_or_else(|| unknown(&format!("the parameter `{}`", variable.name)))?;
-        given.push(format!("{spelled} {}", variable.name));
-        passed.push(variable.name.clone());
-    }
-    let conditions: Vec<String> = args.assume.iter().map(|text| format!("({text})")).collect();
-    let returns = if result == "void" { "" } else { "return " };
-    let text = format!(
-        "#include \"{path}\"\n#line 1 \"--assume\"\nextern void __VERIFIER_assume();\n\
-         static {result} {ASSUMING}({given})\n{{\n    __VERIFIER_assume({condition} ? 1 : 0);\n    \
-         {returns}{name}({passed});\n}}\nvoid *const patchwright_keep = (void *){ASSUMING};\n",
-        path = source.path,
-        given = match given.is_empty() {
-            true => "void".to_owned(),
-            false => given.join(", "),
-        },
-        condition = format_args!("({})", conditions.join(" && ")),
-        passed = passed.join(", "),
-    );
-    let file = reader.folder.join("assume.c");
-    files::write_atomic(&file, text.as_bytes()).map_err(Problem::of)?;
-    let original = PathBuf::from(&source.path);
-    let read = reader.parse(file, Some(original));
-    let (unit, _) = read.map_err(|error| match error {
-        Problem::Input(message) => Problem::Input(format!(
-            "--assume has to be C over the parameters of `{name}` and globals: {message}"
-        )),
-        other => other,
-    })?;
-    sources[position].unit = unit;
-    Ok(())
-}
-
 /// `--like`
 fn reference(
     args: &ProveArgs,
     here: &Path,
-    source: Source,
+    mut source: Source,
     like: &str,
     shapes: &[ParameterShape],
     wishes: &Wishes,
@@ -305,6 +247,7 @@ fn reference(
     let function = named.map(str::to_owned).or_else(|| args.function.clone());
     let entry = match (&function, &args.function) {
         (Some(name), Some(own)) => {
+            want(std::slice::from_mut(&mut source), name);
             let sources = std::slice::from_ref(&source);
             // The parameters may have other names there.
             let by_position = find(sources, name).map_err(Problem::of)?.1;
