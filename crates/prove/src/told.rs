@@ -70,6 +70,17 @@ pub fn told(shapes: &[ParameterShape], wishes: &Wishes) -> Told {
             .push(format!("{names} {are} not null; `{flags}` drops this"));
     }
     apart(shapes, &mut told);
+    let is_array = |one: &ParameterShape| matches!(&one.shape, Shape::Pointer { to: Some(_), count, text, .. } if *count > 1 && !text);
+    if shapes.iter().any(is_array)
+        || shapes.iter().any(|one| {
+            one.ways
+                .iter()
+                .any(|(_, ways)| ways.iter().any(|way| way.distance.is_some()))
+        })
+    {
+        told.assumed
+            .push("nothing lies before what the first pointer into an array leads to".to_owned());
+    }
     let has_links = shapes.iter().any(|one| leads_from_structure(&one.shape, 0));
     if has_links && !wishes.links {
         told.links_apart = true;

@@ -246,10 +246,13 @@ impl<'p> Encoder<'p> {
         let mut blocks = 0u32;
         // For each head of a loop how often control was there, and a state that it had.
         let mut heads: FxHashMap<BlockId, (u32, Option<Rc<Saved>>)> = FxHashMap::default();
+        // The loop in which nothing changes that the execution is in.
+        let mut still: Option<BlockId> = None;
         loop {
             let block = function.block(at);
             let is_head = frame.order.is_head(at);
-            if is_head && frame.order.is_empty_loop(function, at) {
+            still = still.filter(|&head| frame.order.is_within(at, head));
+            if is_head && frame.order.is_still(at) && still.replace(at) == Some(at) {
                 // It goes on like this for ever, and does nothing.
                 let yes = self.terms.truth(true);
                 self.endless.push(yes);
