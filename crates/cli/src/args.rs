@@ -216,7 +216,7 @@ pub struct RunArgs {
     pub cflags: Option<String>,
 
     /// Go on after undefined behaviour of this kind, and warn of it at the end: signed-overflow, bad-shift, bad-conversion,
-    /// uninitialized-read, bad-variadic-argument
+    /// uninitialized-read, bad-pointer-arithmetic, bad-variadic-argument
     #[arg(long, value_name = "KIND", value_delimiter = ',', value_parser = allowed_kind)]
     pub allow: Vec<Undefined>,
 

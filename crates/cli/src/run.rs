@@ -10,7 +10,7 @@ use std::{
 };
 
 use patchwright_exec::files;
-use patchwright_interpret::{Accepted, Ending, Limits, Machine, OpenHow, Outcome, Status, World};
+use patchwright_interpret::{Accepted, Ending, Limits, Machine, OpenHow, Outcome, Status, Which, World};
 
 use crate::{Exit, args::RunArgs, sources};
 
@@ -255,6 +255,36 @@ impl World for Host {
     fn rename(&mut self, from: &[u8], to: &[u8]) -> Result<(), i32> {
         let (from, to): (&Path, &Path) = (&path_of(from), &path_of(to));
         files::rename(from, to).map_err(|e| errno(&e))
+    }
+
+    fn set_times(&mut self, which: Which<'_>, times: [Option<(i64, u32)>; 2]) -> Result<(), i32> {
+        let time = |(seconds, rest): (i64, u32)| {
+            let whole = std::time::Duration::from_secs(seconds.unsigned_abs());
+            let start = match seconds < 0 {
+                true => std::time::UNIX_EPOCH - whole,
+                false => std::time::UNIX_EPOCH + whole,
+            };
+            start + std::time::Duration::from_nanos(rest.into())
+        };
+        let [accessed, modified] = times.map(|wanted| wanted.map(time));
+        let mut wanted = std::fs::FileTimes::new();
+        if let Some(accessed) = accessed {
+            wanted = wanted.set_accessed(accessed);
+        }
+        if let Some(modified) = modified {
+            wanted = wanted.set_modified(modified);
+        }
+        let done = match which {
+            Which::Descriptor(descriptor) => self.file(descriptor)?.set_times(wanted),
+            Which::Path(path) => {
+                let access = files::Access {
+                    read: true,
+                    ..files::Access::default()
+                };
+                files::open(&path_of(path), access).and_then(|file| file.set_times(wanted))
+            }
+        };
+        done.map_err(|e| errno(&e))
     }
 
     fn is_terminal(&mut self, descriptor: i32) -> bool {

@@ -2,24 +2,23 @@
 
 mod jumps;
 mod kept;
+mod known;
 mod relevant;
 mod shadow;
 
 use patchwright_interpret::{Access, Observer, Step};
-use patchwright_ir::{
-    BlockId, Callee, InstructionKind, LocalKind, Operand, RoutineId, TempId, TerminatorKind, Value,
-};
+use patchwright_ir::{BlockId, LocalKind, RoutineId};
 use rustc_hash::FxHashMap;
 
 use crate::{
     bits::Bits,
-    call_graph::CallGraph,
     control::Decider,
     graph::{Graph, Slot, VertexId, find},
 };
 
 use jumps::Jumps;
 use kept::Kept;
+use known::{Known, What};
 use relevant::Potential;
 use shadow::Shadow;
 
@@ -76,31 +75,6 @@ struct Decision {
     segment: u32,
     /// The node of [`Control`] that control went to.
     taken: u32,
-}
-
-#[derive(Clone, Debug)]
-enum What {
-    Plain,
-    Read(u32),
-    Write(u32),
-    VaStart,
-    /// The temporaries that hold the arguments.
-    Call(Vec<Option<u32>>),
-    Return,
-}
-
-/// What the recorder knows of an instruction.
-#[derive(Clone, Debug)]
-struct Known {
-    vertex: u32,
-    what: What,
-    /// The temporaries that it uses; of a call without those of the arguments.
-    uses: Vec<u32>,
-    defines: Option<u32>,
-    segment: u32,
-    ends_segment: bool,
-    /// The instruction before is a call that `longjmp` comes back to, with this temporary for its value.
-    lands: Option<u32>,
 }
 
 /// A call that is not over.
@@ -210,91 +184,6 @@ impl<'g, 'p> Recorder<'g, 'p> {
         }
     }
 
-    fn know(&mut self, routine: RoutineId) {
-        if self.known.contains_key(&routine) {
-            return;
-        }
-        let graph = self.graph;
-        let function = graph.program.function(routine);
-        let Some(control) = &graph.parts[routine.index()].control else {
-            return;
-        };
-        let temp = |operand: &Operand| match operand.value {
-            Value::Temp(TempId(id)) => Some(id),
-            _ => None,
-        };
-        let blocks = function.block_ids().map(|id| {
-            let block = function.block(id);
-            let vertex = |position: u32| {
-                let vertex = graph.instruction(routine, id, position);
-                vertex.map_or(0, |vertex| vertex.0)
-            };
-            let place = |position: u32| {
-                let segment = control.segment_of(id, position);
-                (segment, control.end_of(segment).1 == position)
-            };
-            let landing = |position: u32| {
-                let before = position.checked_sub(1)?;
-                let site = graph.calls().site(routine, id, before)?;
-                let lands = CallGraph::is_landing(graph.program, site);
-                let value = block.instructions[before as usize].defines();
-                value.filter(|_| lands).map(|id| id.0)
-            };
-            let mut list = Vec::with_capacity(block.instructions.len() + 1);
-            for (position, instruction) in block.instructions.iter().enumerate() {
-                let position = position as u32;
-                let mut uses: Vec<u32> = instruction.operands().iter().filter_map(temp).collect();
-                let what = match &instruction.kind {
-                    InstructionKind::Read { local, .. } => What::Read(local.0),
-                    InstructionKind::Write { local, .. } => What::Write(local.0),
-                    InstructionKind::VaStart { .. } => What::VaStart,
-                    InstructionKind::Call {
-                        callee,
-                        arguments,
-                        result_address,
-                        ..
-                    } => {
-                        uses.clear();
-                        if let Callee::Indirect(address) = callee {
-                            uses.extend(temp(address));
-                        }
-                        uses.extend(result_address.as_ref().and_then(temp));
-                        What::Call(arguments.iter().map(|a| temp(&a.value)).collect())
-                    }
-                    _ => What::Plain,
-                };
-                let (segment, ends_segment) = place(position);
-                list.push(Known {
-                    vertex: vertex(position),
-                    what,
-                    uses,
-                    defines: instruction.defines().map(|id| id.0),
-                    segment,
-                    ends_segment,
-                    lands: landing(position),
-                });
-            }
-            let last = block.instructions.len() as u32;
-            let (segment, ends_segment) = place(last);
-            let returns = matches!(
-                block.terminator.kind,
-                TerminatorKind::Return(_) | TerminatorKind::ReturnNothing
-            );
-            list.push(Known {
-                vertex: vertex(last),
-                what: if returns { What::Return } else { What::Plain },
-                uses: block.terminator.operand().iter().filter_map(temp).collect(),
-                defines: None,
-                segment,
-                ends_segment,
-                lands: landing(last),
-            });
-            list
-        });
-        let blocks = blocks.collect();
-        self.known.insert(routine, blocks);
-    }
-
     /// The instance that decided that a segment is executed.
     fn decided(&self, activation: &Activation, deciders: &[Decider]) -> Instance {
         let control = self.graph.parts[activation.routine.index()]
@@ -318,6 +207,28 @@ impl<'g, 'p> Recorder<'g, 'p> {
             }
         }
         found
+    }
+
+    /// The last decision of an activation: to return, or to end in a call that is not over.
+    fn leaves(&mut self, activation: &Activation) {
+        let control = self.graph.parts[activation.routine.index()]
+            .control
+            .as_ref();
+        if let (Some(left), Some(control)) = (activation.left, control)
+            && control.decides(left as usize)
+        {
+            let taken = match activation.pending {
+                None => control.exit(),
+                Some(_) => control.gone(),
+            };
+            self.decisions.push(Decision {
+                instance: activation.ends[left as usize],
+                activation: activation.number,
+                routine: activation.routine,
+                segment: left,
+                taken,
+            });
+        }
     }
 
     /// Where a call was left by `longjmp`, what `setjmp` gives comes from there.
@@ -376,6 +287,10 @@ impl<'g, 'p> Recorder<'g, 'p> {
         occurrence: Occurrence,
         relevant: bool,
     ) -> DynamicSlice {
+        // Calls that the program ended in.
+        for activation in std::mem::take(&mut self.activations) {
+            self.leaves(&activation);
+        }
         if !self.sorted {
             self.edges.sort_by_key(|edge| edge.from);
             self.sorted = true;
@@ -407,12 +322,21 @@ impl<'g, 'p> Recorder<'g, 'p> {
             first[index + 1] += first[index];
         }
         let possible = relevant.then(|| self.graph.backward(criteria));
-        let mut potential = relevant.then(|| Potential::of(self));
-        let mut jumps = Jumps::of(self, start.iter().copied().max().unwrap_or(0));
+        let mut potential = relevant.then(|| Potential::of(self, &wanted));
+        let mut jumps = Jumps::of(self);
         let mut decisions = Vec::new();
         let mut seen = Bits::default();
         let mut vertices = Bits::default();
         let mut count = 0;
+        // Whether the criterion is executed once more is decided behind its last execution, or behind any.
+        if let Some(potential) = &potential {
+            let behind = match occurrence {
+                Occurrence::Every => 0,
+                Occurrence::Last => start.iter().copied().max().unwrap_or(0),
+            };
+            let all = potential.to_criterion.iter().copied();
+            decisions.extend(all.filter(|&decision| decision > behind && !start.is_empty()));
+        }
         let mut todo = start;
         while let Some(instance) = todo.pop() {
             let vertex = self.instances[instance as usize];
@@ -430,7 +354,7 @@ impl<'g, 'p> Recorder<'g, 'p> {
                     potential.decisions(self, *edge, &mut decisions);
                 }
             }
-            jumps.that_left_out(self, instance, &mut todo);
+            jumps.that_left_out(self, instance, &mut todo, &mut vertices);
             // What contributed is in the slice, whatever the static one has.
             todo.extend(decisions.drain(..).filter(|&decision| {
                 let vertex = self.instances[decision as usize];
@@ -650,23 +574,7 @@ impl Observer for Recorder<'_, '_> {
         let Some(callee) = self.activations.pop() else {
             return;
         };
-        let control = self.graph.parts[callee.routine.index()].control.as_ref();
-        if let (Some(left), Some(control)) = (callee.left, control)
-            && control.decides(left as usize)
-        {
-            // A call that is not over was left by `longjmp`.
-            let taken = match callee.pending {
-                None => control.exit(),
-                Some(_) => control.gone(),
-            };
-            self.decisions.push(Decision {
-                instance: callee.ends[left as usize],
-                activation: callee.number,
-                routine: callee.routine,
-                segment: left,
-                taken,
-            });
-        }
+        self.leaves(&callee);
         let Some(mut caller) = self.activations.pop() else {
             return;
         };

@@ -28,6 +28,9 @@ const HANDLERS: [&str; 5] = [
     "pthread_create",
 ];
 
+/// Calls that open a stream whose output goes to memory of the program.
+const MEMORY_STREAMS: [&str; 2] = ["fmemopen", "open_memstream"];
+
 /// All of them, in the order of their places, each once: what was not lowered, and functions that are executed at any time.
 pub fn gaps(program: &Program) -> Vec<Gap> {
     let mut found = BTreeSet::new();
@@ -52,6 +55,8 @@ pub fn gaps(program: &Program) -> Vec<Gap> {
                         continue;
                     } else if HANDLERS.contains(&name) {
                         format!("`{name}`: when its function is executed is not followed")
+                    } else if MEMORY_STREAMS.contains(&name) {
+                        format!("`{name}`: what is written to memory by the stream is not followed")
                     } else {
                         continue;
                     }

@@ -3,5 +3,6 @@
 mod common;
 mod deletion;
 mod figures;
+mod jumps;
 mod members;
 mod programs;

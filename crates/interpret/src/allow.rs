@@ -27,12 +27,14 @@ pub struct Accepted {
 /// * shifts use the low bits of the count, as the processor does, and drop what is shifted out;
 /// * conversions of floats give what the processor's instructions give;
 /// * memory without a value holds the bytes that it holds;
+/// * pointers are the sum of their address and so many bytes, wherever that is;
 /// * an integer that is passed in `...` and read as a narrower one gives its low bits.
-pub const CAN_BE_ALLOWED: [Undefined; 5] = [
+pub const CAN_BE_ALLOWED: [Undefined; 6] = [
     Undefined::SignedOverflow,
     Undefined::BadShift,
     Undefined::BadConversion,
     Undefined::UninitializedRead,
+    Undefined::BadPointerArithmetic,
     Undefined::BadVariadic,
 ];
 
@@ -133,6 +135,15 @@ pub(crate) fn wrapped_unary(op: UnaryOp, ty: Type, a: u128) -> Option<u128> {
     match op {
         UnaryOp::Neg => wrapped(BinaryOp::Sub, ty, 0, a),
         _ => None,
+    }
+}
+
+/// A pointer that is moved by so many elements.
+pub(crate) fn moved(a: u64, index: u64, size: u64, negative: bool) -> u64 {
+    let bytes = index.wrapping_mul(size);
+    match negative {
+        true => a.wrapping_sub(bytes),
+        false => a.wrapping_add(bytes),
     }
 }
 

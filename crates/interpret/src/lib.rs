@@ -37,4 +37,4 @@ pub use fault::{Ending, Outcome, Place, Undefined};
 pub use libc::{real::real_value, verify::Answers};
 pub use machine::{Limits, LinkError, Machine};
 pub use observe::{Access, Observer, Step};
-pub use world::{Closed, OpenHow, Status, World};
+pub use world::{Closed, OpenHow, Status, Which, World};

@@ -190,7 +190,14 @@ impl Machine<'_> {
                     if index > greatest {
                         attempt!(bad_subscript(index, greatest));
                     }
-                    set!(dst, attempt!(advance(a, index, ty, size, negative)));
+                    let moved = match advance(a, index, ty, size, negative) {
+                        Ok(moved) => moved,
+                        Err(stop) => {
+                            let moved = |_: &mut Self| Some(allow::moved(a, index, size, negative));
+                            attempt!(self.go_on(stop, pc, moved))
+                        }
+                    };
+                    set!(dst, moved);
                 }
                 Op::Member { dst, a, offset } => {
                     let a = get!(a);

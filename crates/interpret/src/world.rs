@@ -35,6 +35,15 @@ pub struct Status {
     pub identity: (u64, u64, u64, u32, u32),
 }
 
+/// A file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Which<'a> {
+    /// By its path.
+    Path(&'a [u8]),
+    /// An open one.
+    Descriptor(i32),
+}
+
 /// The world; errors are numbers of `errno`.
 pub trait World {
     /// Reads from a descriptor; 0 at the end.
@@ -82,6 +91,11 @@ pub trait World {
     /// # Errors
     /// `errno`.
     fn rename(&mut self, from: &[u8], to: &[u8]) -> Result<(), i32>;
+    /// Sets when a file was read and changed last, in seconds and nanoseconds since 1970; what is `None` stays.
+    ///
+    /// # Errors
+    /// `errno`.
+    fn set_times(&mut self, which: Which<'_>, times: [Option<(i64, u32)>; 2]) -> Result<(), i32>;
     /// Whether a descriptor is a terminal.
     fn is_terminal(&mut self, descriptor: i32) -> bool;
     /// Seconds and nanoseconds since 1970.
@@ -239,6 +253,14 @@ impl World for Closed {
         let file = self.files.remove(from).ok_or(ENOENT)?;
         self.files.insert(to.to_owned(), file);
         Ok(())
+    }
+
+    /// Its files have no times.
+    fn set_times(&mut self, which: Which<'_>, _: [Option<(i64, u32)>; 2]) -> Result<(), i32> {
+        match which {
+            Which::Path(path) => self.status_of(path, true).map(|_| ()),
+            Which::Descriptor(descriptor) => self.status(descriptor).map(|_| ()),
+        }
     }
 
     fn is_terminal(&mut self, _descriptor: i32) -> bool {

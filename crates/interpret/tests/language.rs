@@ -116,12 +116,14 @@ programs! {
     attributes_with_effects
     bool_as_typedef
     builtin_families
+    complex_integers
     complex_numbers
     conversions_to_unions
     ends_at_once
     texts_without_an_end
     functions_by_typedef
     hidden_tags_refused
+    hints_and_alignments
     labels_as_values
     layouts
     literals_in_loops
@@ -133,6 +135,7 @@ programs! {
     questions_about_types
     signals
     types_by_declaration
+    unnamed_types
     value_not_known
     value_not_read
     values_of_constants

@@ -6,3 +6,4 @@ mod language;
 mod programs;
 mod student;
 mod subscripts;
+mod written;

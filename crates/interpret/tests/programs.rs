@@ -8,7 +8,7 @@ use patchwright_exec::{CancelToken, CompileCommand, Runner, RunnerProgram};
 use patchwright_interpret::{Closed, Ending, Limits, Machine, Undefined};
 
 /// How a program ended, what it printed, and the line where it stopped.
-fn run_with(source: &str, input: &str, words: &[&str]) -> (Ending, String, u32) {
+pub fn run_with(source: &str, input: &str, words: &[&str]) -> (Ending, String, u32) {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("unit.c");
     std::fs::write(&file, source).expect("written");
@@ -42,7 +42,7 @@ fn run_with(source: &str, input: &str, words: &[&str]) -> (Ending, String, u32) 
     )
 }
 
-fn prints(source: &str, input: &str) -> String {
+pub fn prints(source: &str, input: &str) -> String {
     let (ending, output, _) = run_with(source, input, &[]);
     assert_eq!(ending, Ending::Exit(0), "{output}");
     output

@@ -321,7 +321,7 @@ impl Choices {
             kind,
             origin: self.origin(),
             without: match self.below(4) {
-                0 => Without::Block(BlockId(self.below(9) as u32)),
+                0 => Without::Block(BlockId(self.below(9))),
                 1 => Without::End,
                 _ => Without::Same,
             },

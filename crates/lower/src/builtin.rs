@@ -1,6 +1,8 @@
 //! Functions that the compiler itself knows.
 
-use patchwright_csource::{CastKind, ExprId, ExprKind, UnaryOperator, detail::Detail};
+use patchwright_csource::{
+    BinaryOperator, CastKind, ExprId, ExprKind, UnaryOperator, detail::Detail,
+};
 use patchwright_ir::{InstructionKind, Operand, Target, TerminatorKind, Type};
 use patchwright_semantics::BinaryOp;
 
@@ -181,8 +183,35 @@ impl<'a> FunctionLowerer<'_, 'a> {
                 None if of_part && self.is_behind_pointer(*object) => Bytes::Behind,
                 None => Bytes::Unknown,
             },
+            // Of a part, gcc does not know that without optimisation.
+            ExprKind::Binary {
+                operator: BinaryOperator::Add,
+                left,
+                right,
+            } if !of_part => {
+                let is_pointer = |this: &Self, id| this.scalar(id) == Some(Type::Ptr);
+                let (pointer, index) = match is_pointer(self, *left) {
+                    true => (*left, *right),
+                    false => (*right, *left),
+                };
+                let moved = self.scope().integer(index).zip(self.element_size(pointer));
+                let moved =
+                    moved.and_then(|(index, size)| u64::try_from(index).ok()?.checked_mul(size));
+                match (self.bytes_behind(pointer, of_part), moved) {
+                    (Bytes::Known(bytes), Some(moved)) => Bytes::Known(bytes.saturating_sub(moved)),
+                    (Bytes::Behind, _) => Bytes::Behind,
+                    _ => Bytes::Unknown,
+                }
+            }
             _ => Bytes::Unknown,
         }
+    }
+
+    /// The bytes of what a pointer points to.
+    fn element_size(&self, pointer: ExprId) -> Option<u64> {
+        let types = &self.lowerer.unit.types;
+        let pointee = types.element(self.source.expr(pointer).ty)?;
+        Some(types.size_and_align(pointee)?.0)
     }
 
     fn is_behind_pointer(&self, object: ExprId) -> bool {

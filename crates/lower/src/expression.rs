@@ -348,11 +348,21 @@ impl<'a> FunctionLowerer<'_, 'a> {
         }
     }
 
-    fn write(&mut self, local: patchwright_ir::LocalId, value: Operand, origin: OriginId) {
+    pub(crate) fn write(
+        &mut self,
+        local: patchwright_ir::LocalId,
+        value: Operand,
+        origin: OriginId,
+    ) {
         self.emit(InstructionKind::Write { local, value }, origin);
     }
 
-    fn read(&mut self, local: patchwright_ir::LocalId, ty: Type, origin: OriginId) -> Operand {
+    pub(crate) fn read(
+        &mut self,
+        local: patchwright_ir::LocalId,
+        ty: Type,
+        origin: OriginId,
+    ) -> Operand {
         self.emit_value(ty, origin, |dst| InstructionKind::Read { dst, local })
     }
 

@@ -34,6 +34,7 @@ mod assembly;
 mod atomic;
 mod builtin;
 mod call;
+mod complex_division;
 mod constant;
 mod data;
 mod expression;

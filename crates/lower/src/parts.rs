@@ -258,7 +258,7 @@ impl FunctionLowerer<'_, '_> {
     }
 
     /// `a op b` of two parts; of type `of`.
-    fn on_part(
+    pub(crate) fn on_part(
         &mut self,
         op: BinaryOp,
         a: Operand,
@@ -349,6 +349,9 @@ impl FunctionLowerer<'_, '_> {
                 let ai = ai.unwrap_or(zero);
                 match library(op, of) {
                     Some(name) => self.by_library(id, name, [ar, ai, br, bi], of),
+                    None if op == BinaryOp::Div => {
+                        self.divided_integers([ar, ai, br, bi], of, origin)
+                    }
                     None => {
                         let on = |this: &mut Self, op, a, b| this.on_part(op, a, b, of, origin);
                         let (rr, ii) = (
@@ -359,24 +362,10 @@ impl FunctionLowerer<'_, '_> {
                             on(self, BinaryOp::Mul, ar, bi),
                             on(self, BinaryOp::Mul, ai, br),
                         );
-                        if op == BinaryOp::Mul {
-                            (
-                                on(self, BinaryOp::Sub, rr, ii),
-                                on(self, BinaryOp::Add, ri, ir),
-                            )
-                        } else {
-                            let (r2, i2) = (
-                                on(self, BinaryOp::Mul, br, br),
-                                on(self, BinaryOp::Mul, bi, bi),
-                            );
-                            let by = on(self, BinaryOp::Add, r2, i2);
-                            let re = on(self, BinaryOp::Add, rr, ii);
-                            let im = on(self, BinaryOp::Sub, ir, ri);
-                            (
-                                on(self, BinaryOp::Div, re, by),
-                                on(self, BinaryOp::Div, im, by),
-                            )
-                        }
+                        (
+                            on(self, BinaryOp::Sub, rr, ii),
+                            on(self, BinaryOp::Add, ri, ir),
+                        )
                     }
                 }
             }

@@ -5,6 +5,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Instance, NONE, Recorder};
 use crate::{
+    bits::Bits,
     control::{Control, Decider},
     graph::{Vertex, VertexId},
 };
@@ -23,14 +24,13 @@ pub(super) struct Jumps {
 }
 
 impl Jumps {
-    /// Those up to an instance.
-    pub(super) fn of(recorder: &Recorder<'_, '_>, last: Instance) -> Jumps {
+    pub(super) fn of(recorder: &Recorder<'_, '_>) -> Jumps {
         let mut jumps = Jumps {
             taken: FxHashMap::default(),
             last: FxHashMap::default(),
             seen: FxHashSet::default(),
         };
-        for decision in recorder.decisions.iter().filter(|d| d.instance <= last) {
+        for decision in &recorder.decisions {
             let control = recorder.graph.parts[decision.routine.index()]
                 .control
                 .as_ref();
@@ -55,12 +55,14 @@ impl Jumps {
         jumps
     }
 
-    /// Adds the jumps that led past an instruction: those in its activation, and the last one in any.
+    /// Adds the jumps that led past an instruction in its activation. Of other calls of the routine only the jump itself belongs to
+    /// the slice, not how it came to the call.
     pub(super) fn that_left_out(
         &mut self,
         recorder: &Recorder<'_, '_>,
         instance: Instance,
         out: &mut Vec<Instance>,
+        vertices: &mut Bits,
     ) {
         let owner = recorder.owners[instance as usize];
         let vertex = VertexId(recorder.instances[instance as usize]);
@@ -84,7 +86,9 @@ impl Jumps {
                 continue;
             }
             out.extend(self.taken.get(&(routine, by, owner)).into_iter().flatten());
-            out.extend(self.last.get(&(routine, by)));
+            if let Some(&last) = self.last.get(&(routine, by)) {
+                vertices.insert(recorder.instances[last as usize]);
+            }
         }
     }
 }

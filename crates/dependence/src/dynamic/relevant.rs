@@ -18,6 +18,16 @@ pub(super) struct Potential {
     locations: FxHashMap<u32, Pool>,
     /// The locations that a vertex may read.
     reads: FxHashMap<u32, Bits>,
+    /// Decisions with a way not taken on which the criterion may be executed, in order.
+    pub(super) to_criterion: Vec<Instance>,
+}
+
+/// What may happen on the ways that a decision did not take.
+struct NotTaken {
+    registers: Bits,
+    locations: Bits,
+    /// The criterion may be executed.
+    criterion: bool,
 }
 
 /// Instances in order, each of which is taken out once.
@@ -60,13 +70,15 @@ impl Pool {
 }
 
 impl Potential {
-    pub(super) fn of(recorder: &Recorder<'_, '_>) -> Potential {
+    pub(super) fn of(recorder: &Recorder<'_, '_>, criterion: &Bits) -> Potential {
         let mut potential = Potential {
             registers: FxHashMap::default(),
             locations: FxHashMap::default(),
             reads: FxHashMap::default(),
+            to_criterion: Vec::new(),
         };
-        let mut written: FxHashMap<(RoutineId, u32, u32), (Bits, Bits)> = FxHashMap::default();
+        let leading = leading_to(recorder.graph, criterion);
+        let mut written: FxHashMap<(RoutineId, u32, u32), NotTaken> = FxHashMap::default();
         for decision in &recorder.decisions {
             let Decision {
                 instance,
@@ -75,14 +87,28 @@ impl Potential {
                 segment,
                 taken,
             } = *decision;
-            let (registers, locations) = written
-                .entry((routine, segment, taken))
-                .or_insert_with(|| not_taken(recorder.graph, routine, segment, taken));
-            for local in registers.iter() {
+            let other = written.entry((routine, segment, taken)).or_insert_with(|| {
+                let mut other = not_taken(recorder.graph, routine, segment, taken);
+                other.1.criterion = other.0.iter().any(|segment| {
+                    let control = recorder.graph.parts[routine.index()].control.as_ref();
+                    control.is_some_and(|control| {
+                        let segment = control.segments[segment as usize];
+                        (segment.start..segment.end).any(|position| {
+                            let at = recorder.graph.instruction(routine, segment.block, position);
+                            at.is_some_and(|at| leading.contains(at.0))
+                        })
+                    })
+                });
+                other.1
+            });
+            if other.criterion {
+                potential.to_criterion.push(instance);
+            }
+            for local in other.registers.iter() {
                 let pool = potential.registers.entry((activation, local)).or_default();
                 pool.items.push(instance);
             }
-            for location in locations.iter() {
+            for location in other.locations.iter() {
                 let pool = potential.locations.entry(location).or_default();
                 pool.items.push(instance);
             }
@@ -130,14 +156,38 @@ impl Potential {
     }
 }
 
-/// The registers and locations that may be written on the ways out of a segment that were not
-/// taken.
-fn not_taken(graph: &Graph<'_>, routine: RoutineId, segment: u32, taken: u32) -> (Bits, Bits) {
+/// The criterion, and the calls that may get to it.
+fn leading_to(graph: &Graph<'_>, criterion: &Bits) -> Bits {
+    let mut leading = criterion.clone();
+    let mut routines: Vec<RoutineId> = Vec::new();
+    let mut todo: Vec<VertexId> = criterion.iter().map(VertexId).collect();
+    while let Some(vertex) = todo.pop() {
+        let routine = graph.routine_of(vertex);
+        if routines.contains(&routine) {
+            continue;
+        }
+        routines.push(routine);
+        for &site in &graph.callers[routine.index()] {
+            let node = graph.sites[site as usize].node;
+            leading.insert(node.0);
+            todo.push(node);
+        }
+    }
+    leading
+}
+
+/// The segments that decide on the ways out of a segment that were not taken, and what is written there.
+fn not_taken(graph: &Graph<'_>, routine: RoutineId, segment: u32, taken: u32) -> (Bits, NotTaken) {
     let (mut registers, mut locations) = (Bits::default(), Bits::default());
-    let Some(control) = &graph.parts[routine.index()].control else {
-        return (registers, locations);
-    };
     let mut inside = Bits::default();
+    let Some(control) = &graph.parts[routine.index()].control else {
+        let other = NotTaken {
+            registers,
+            locations,
+            criterion: false,
+        };
+        return (inside, other);
+    };
     let mut todo: Vec<u32> = Vec::new();
     for (way, &target) in control.ways[segment as usize].iter().enumerate() {
         if target as u32 == taken {
@@ -172,7 +222,12 @@ fn not_taken(graph: &Graph<'_>, routine: RoutineId, segment: u32, taken: u32) ->
             locations.union(&graph.writes_of(routine, segment.block, position));
         }
     }
-    (registers, locations)
+    let other = NotTaken {
+        registers,
+        locations,
+        criterion: false,
+    };
+    (inside, other)
 }
 
 fn reads_of(graph: &Graph<'_>, vertex: VertexId) -> Bits {

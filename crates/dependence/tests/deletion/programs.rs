@@ -119,7 +119,7 @@ pub fn program(seed: u64) -> Lines {
         in_loop: 0,
         in_switch: 0,
         gives: false,
-        is_set: seed % 4 == 0,
+        is_set: seed.is_multiple_of(4),
     };
     for line in PRELUDE {
         generator.line(line, Role::Always);
@@ -332,7 +332,9 @@ impl Generator {
                 self.code(head);
                 self.open();
                 self.code(&format!("if ({counter}++ >= {most})"));
-                self.code("  break;");
+                self.line("{", Role::Always);
+                self.code("break;");
+                self.line("}", Role::Always);
                 for _ in 0..1 + self.choices.below(3) {
                     if !self.statement(depth - 1) {
                         break;
@@ -397,7 +399,9 @@ impl Generator {
             }
             6 if self.is_set && !self.functions.is_empty() && self.functions.len() < 3 => {
                 self.code("if (left-- > 0)");
-                self.code("  longjmp(place, 1);");
+                self.line("{", Role::Always);
+                self.code("longjmp(place, 1);");
+                self.line("}", Role::Always);
                 return false;
             }
             _ => {

@@ -20,6 +20,7 @@ mod stdio;
 mod stdlib;
 mod stream;
 mod string;
+mod system;
 mod time;
 pub(crate) mod verify;
 mod wide_chars;
@@ -146,6 +147,7 @@ pub(crate) fn find(name: &str) -> Option<Native> {
         .or_else(|| wide_print::find(name))
         .or_else(|| signals::find(name))
         .or_else(|| misc::find(name))
+        .or_else(|| system::find(name))
         .or_else(|| verify::find(name))
         .or_else(|| find(name.strip_prefix("__builtin_")?))
 }

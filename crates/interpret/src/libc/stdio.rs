@@ -311,7 +311,7 @@ pub(super) fn find(name: &str) -> Option<Native> {
             let flushed = flush(m, index);
             let stream = &mut m.library.streams[index];
             stream.open = false;
-            if stream.memory.is_some() {
+            if stream.is_in_memory() {
                 return int(0);
             }
             let descriptor = stream.descriptor;

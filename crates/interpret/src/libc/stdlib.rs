@@ -588,7 +588,7 @@ fn qsort(m: &mut Machine<'_>, a: &Args<'_>) -> Run<u128> {
 }
 
 /// The place of a variable in the environment, and the address of its value.
-fn variable(m: &mut Machine<'_>, name: &[u8]) -> Run<Option<(u64, u64)>> {
+pub(super) fn variable(m: &mut Machine<'_>, name: &[u8]) -> Run<Option<(u64, u64)>> {
     let pointer = m.made("environ", 16)?;
     let vector = m.memory.load(Ty::U64, pointer)?;
     if vector == 0 {

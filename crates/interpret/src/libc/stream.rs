@@ -31,11 +31,27 @@ pub(crate) struct Stream {
     pub(super) failed: bool,
     /// What `open_memstream` writes to: the places of the buffer and of its size.
     pub(super) memory: Option<(u64, u64)>,
+    /// What `fmemopen` opened.
+    pub(super) over: Option<Over>,
     /// It is one of wide characters, or of bytes, as the first output made it.
     pub(super) wide: Option<bool>,
 }
 
+/// A stream over an object.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Over {
+    /// All that is read is there as input.
+    Read,
+    /// What is written goes to so many bytes at an address, here to the next position.
+    Write { at: u64, size: u64, next: u64 },
+}
+
 impl Stream {
+    /// No descriptor belongs to it.
+    pub(super) fn is_in_memory(&self) -> bool {
+        self.memory.is_some() || self.over.is_some()
+    }
+
     /// Drops what was not written yet.
     pub(crate) fn forget(&mut self) {
         self.output.clear();
@@ -93,7 +109,7 @@ pub(super) fn stream(m: &Machine<'_>, file: u64) -> Run<usize> {
 
 pub(super) fn flush(m: &mut Machine<'_>, index: usize) -> bool {
     let stream = &mut m.library.streams[index];
-    if stream.memory.is_some() || stream.output.is_empty() {
+    if stream.is_in_memory() || stream.output.is_empty() {
         return true;
     }
     let bytes = std::mem::take(&mut stream.output);
@@ -135,6 +151,17 @@ fn put_as(m: &mut Machine<'_>, index: usize, bytes: &[u8], wide: bool) -> Run<bo
             },
         );
     }
+    match m.library.streams[index].over {
+        Some(Over::Write { at, size, next }) => {
+            return put_over(m, index, bytes, (at, size, next));
+        }
+        Some(Over::Read) => {
+            m.library.streams[index].failed = true;
+            m.set_errno(9);
+            return Ok(false);
+        }
+        None => {}
+    }
     let stream = &mut m.library.streams[index];
     // Reading and writing take turns.
     stream.input.clear();
@@ -150,6 +177,57 @@ fn put_as(m: &mut Machine<'_>, index: usize, bytes: &[u8], wide: bool) -> Run<bo
         Buffering::Full => stream.output.len() >= BUFFER,
     };
     Ok(!now || flush(m, index))
+}
+
+/// Writes to an object as far as there is room; behind it a zero, if that fits.
+fn put_over(
+    m: &mut Machine<'_>,
+    index: usize,
+    bytes: &[u8],
+    (at, size, next): (u64, u64, u64),
+) -> Run<bool> {
+    const ENOSPC: i32 = 28;
+    let room = (size - next).min(bytes.len() as u64);
+    m.put_bytes(at + next, &bytes[..room as usize])?;
+    let next = next + room;
+    if next < size {
+        m.put_bytes(at + next, &[0])?;
+    }
+    let fits = room == bytes.len() as u64;
+    let stream = &mut m.library.streams[index];
+    stream.over = Some(Over::Write { at, size, next });
+    stream.failed |= !fits;
+    if !fits {
+        m.set_errno(ENOSPC);
+    }
+    Ok(fits)
+}
+
+/// A stream that reads these bytes.
+pub(super) fn reading(m: &mut Machine<'_>, bytes: Vec<u8>) -> Run<u64> {
+    let file = new_stream(m, -1)?;
+    if let Some(stream) = m.library.streams.last_mut() {
+        stream.input = bytes;
+        stream.over = Some(Over::Read);
+    }
+    Ok(file)
+}
+
+/// A stream that writes so many bytes at an address.
+pub(super) fn writing(m: &mut Machine<'_>, (at, size): (u64, u64)) -> Run<u64> {
+    let file = new_stream(m, -1)?;
+    if let Some(stream) = m.library.streams.last_mut() {
+        stream.over = Some(Over::Write { at, size, next: 0 });
+    }
+    Ok(file)
+}
+
+/// Where a stream over an object is, and how far it goes.
+fn extent(stream: &Stream) -> Option<(u64, u64)> {
+    match stream.over? {
+        Over::Read => Some((stream.input_at as u64, stream.input.len() as u64)),
+        Over::Write { size, next, .. } => Some((next, size)),
+    }
 }
 
 pub(super) fn update_memory(m: &mut Machine<'_>, index: usize) -> Run<()> {
@@ -172,6 +250,18 @@ fn fill(m: &mut Machine<'_>, index: usize) -> bool {
         flush(m, 1);
     }
     flush(m, index);
+    match m.library.streams[index].over {
+        Some(Over::Read) => {
+            m.library.streams[index].at_end = true;
+            return false;
+        }
+        Some(Over::Write { .. }) => {
+            m.library.streams[index].failed = true;
+            m.set_errno(9);
+            return false;
+        }
+        None => {}
+    }
     let descriptor = m.library.streams[index].descriptor;
     let mut buffer = vec![0; BUFFER];
     match m.world.read(descriptor, &mut buffer) {
@@ -239,6 +329,17 @@ pub(super) fn seek(
 ) -> Result<u64, i32> {
     flush(m, index);
     let stream = &mut m.library.streams[index];
+    if let Some((now, end)) = extent(stream) {
+        let start = [0, now, end].get(whence as usize).copied();
+        let to = start.and_then(|start| start.checked_add_signed(offset));
+        let to = to.filter(|&to| to <= end).ok_or(22)?;
+        stream.at_end = false;
+        match &mut stream.over {
+            Some(Over::Write { next, .. }) => *next = to,
+            _ => stream.input_at = to as usize,
+        }
+        return Ok(to);
+    }
     let ahead = (stream.input.len() - stream.input_at) as i64;
     stream.input.clear();
     stream.input_at = 0;
@@ -280,6 +381,9 @@ pub(super) fn open(m: &mut Machine<'_>, path: &[u8], mode: &[u8]) -> Run<u128> {
 pub(super) fn position(m: &mut Machine<'_>, index: usize) -> Result<i64, i32> {
     flush(m, index);
     let stream = &m.library.streams[index];
+    if let Some((now, _)) = extent(stream) {
+        return Ok(now as i64);
+    }
     let ahead = (stream.input.len() - stream.input_at) as i64;
     let descriptor = stream.descriptor;
     let position = m.world.seek(descriptor, 0, 1)?;
