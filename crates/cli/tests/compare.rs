@@ -820,7 +820,7 @@ fn pointers_lead_to_as_many_objects_as_the_parameter_is_declared_to_have() {
     let report = place.compared(&["--function", "at"], 0);
     assert_eq!(report["verdict"], "equal", "{report:#}");
     assert!(
-        report["notes"].to_string().contains("6 objects"),
+        report["inputs"].to_string().contains("6 objects"),
         "{report:#}"
     );
 }

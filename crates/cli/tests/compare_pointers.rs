@@ -188,8 +188,8 @@ fn lists_that_are_linked_anew_are_compared_by_where_their_pointers_lead() {
     let (old, same) = (format!("{LIST}{old}"), format!("{LIST}{same}"));
     let report = compared(&old, &same, &flags, 0);
     assert_eq!(report["verdict"], "equal");
-    let notes = report["notes"].to_string();
-    assert!(notes.contains("followed 3 deep"), "{notes}");
+    let assumed = report["assumed"].to_string();
+    assert!(assumed.contains("followed 3 deep"), "{assumed}");
     // The last one still leads to the one before.
     let new = same.replace("    list->next = 0;\n", "");
     let report = compared(&old, &new, &flags, 1);

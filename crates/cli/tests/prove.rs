@@ -435,7 +435,7 @@ fn what_is_wrong_with_the_input_is_said() {
         (
             &["project/twice.c", "--function", "twice", "--length", "n=3"],
             2,
-            "`twice` has no parameter `n` that is a pointer",
+            "`--length n=3`: no pointer among the inputs of `twice`",
         ),
         (
             &["project/twice.c", "--function", "twice", "--check", "bound"],

@@ -314,7 +314,9 @@ impl Builder<'_> {
             matches!(types.kind(to), TypeKind::Integer(IntegerKind::Char))
                 && types.qualifiers(to).is_const
         });
-        let text = is_bytes && (is_text || self.wishes.text.contains(name));
+        // What is declared as an array is one, up to its end.
+        let is_array = is_parameter && self.declared.is_some();
+        let text = is_bytes && (is_text && !is_array || self.wishes.text.contains(name));
         let usual = match &inner {
             _ if is_flexible => 1,
             _ if is_bytes => BYTES,
