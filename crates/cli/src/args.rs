@@ -318,7 +318,7 @@ pub struct DescriptionArgs {
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Project")]
     pub build_timeout: Option<std::time::Duration>,
 
-    /// Memory of a build, all of its processes together, in MiB [default: 8192, or three quarters of the machine's if that is less]
+    /// Memory of a build, all of its processes together, in MiB [default: 4096, or three quarters of the machine's if that is less]
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Project")]
     pub build_memory: Option<u64>,
 

@@ -2,5 +2,6 @@
 
 mod common;
 mod ctype;
+mod large;
 mod variants;
 mod view_of_c;

@@ -100,9 +100,9 @@ pub fn set_build_memory(bytes: u64) {
     BUILD_MEMORY.store(bytes, Ordering::Relaxed);
 }
 
-/// So much memory a build may have, in bytes: what was said, else 8 GiB, or three quarters of what the machine has if that is less.
+/// So much memory a build may have, in bytes: what was said, else 4 GiB, or three quarters of what the machine has if that is less.
 pub fn build_memory() -> u64 {
-    const USUAL: u64 = 8192 * MIB;
+    const USUAL: u64 = 4096 * MIB;
     match BUILD_MEMORY.load(Ordering::Relaxed) {
         0 => USUAL.min(machine_memory().unwrap_or(u64::MAX) / 4 * 3),
         said => said,

@@ -1,21 +1,19 @@
 //! Removing trees that hostile programs have made: tens of thousands of folders in one another, folders whose modes forbid it.
 //!
-//! Everything is named from an open folder, so no path is too long and no link is followed. What lies deeper than some levels is moved up
-//! and removed from there, so neither the stack nor the number of open files grows with the depth.
+//! Everything is named from an open folder, so no path is too long and no link is followed. One folder is open at a time, and the way back
+//! leads through `..`, so neither the stack nor the number of open files grows with the depth.
 
 use std::ffi::{CStr, CString, OsString};
 use std::fs;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use crate::files::c_path;
 
-/// So many folders are open in one another at most.
-const MOST_OPEN: usize = 32;
-
-/// Removes a folder with everything in it, or a file. One that does not exist is no error.
+/// Removes a folder with everything in it, or a file. One that does not exist is no error. No process may be at work in it.
 ///
 /// # Errors
 /// What cannot be removed.
@@ -30,85 +28,81 @@ pub(crate) fn remove(path: &Path) -> io::Result<()> {
         }
         Err(_) => {}
     }
-    let top = open_folder(libc::AT_FDCWD, &name)?;
-    let mut moved = Moved {
-        top: &top,
-        count: 0,
-    };
-    loop {
-        let before = moved.count;
-        clear(&top, MOST_OPEN, &mut moved)?;
-        // What was moved up is removed with the rest of the folder.
-        if moved.count == before {
-            break;
-        }
-    }
+    clear(open_folder(libc::AT_FDCWD, &name)?)?;
     unlink(libc::AT_FDCWD, &name, libc::AT_REMOVEDIR)
 }
 
-/// Folders that were moved up.
-struct Moved<'m> {
-    top: &'m OwnedFd,
-    count: u64,
+/// A folder on the way down.
+struct Level {
+    /// Its device and number, by which it is known on the way back.
+    id: (u64, u64),
+    /// The folders in it that are still there.
+    folders: Vec<CString>,
 }
 
-impl Moved<'_> {
-    /// Moves a folder up.
-    fn take(&mut self, from: libc::c_int, name: &CStr) -> io::Result<()> {
-        let mut is_permitted = false;
-        loop {
-            let up = CString::new(format!(".moved-up-{}", self.count))?;
-            // SAFETY: both names are NUL-terminated and alive.
-            let result =
-                unsafe { libc::renameat(from, name.as_ptr(), self.top.as_raw_fd(), up.as_ptr()) };
-            self.count += 1;
-            if result == 0 {
-                return Ok(());
+impl Level {
+    /// Removes the files in a folder; its folders are left.
+    fn enter(folder: &OwnedFd) -> io::Result<Level> {
+        let mut folders = Vec::new();
+        for name in names(folder)? {
+            let own = folder.as_raw_fd();
+            let mut removed = unlink(own, &name, 0);
+            if removed
+                .as_ref()
+                .is_err_and(|error| error.raw_os_error() == Some(libc::EACCES))
+            {
+                // The folder's mode forbids it.
+                permit(folder)?;
+                removed = unlink(own, &name, 0);
             }
-            let error = io::Error::last_os_error();
-            match error.raw_os_error() {
-                // The name is taken.
-                Some(libc::EEXIST | libc::ENOTEMPTY | libc::ENOTDIR) => {}
-                // A folder that moves is written to. Opening it gives the rights for that.
-                Some(libc::EACCES) if !is_permitted => {
-                    permit(&open_folder(from, name)?)?;
-                    is_permitted = true;
-                }
-                _ => return Err(error),
+            match removed {
+                Err(error) => match error.raw_os_error() {
+                    Some(libc::ENOENT) => {}
+                    Some(libc::EISDIR | libc::EPERM) => folders.push(name),
+                    _ => return Err(error),
+                },
+                Ok(()) => {}
             }
         }
+        Ok(Level {
+            id: id_of(folder)?,
+            folders,
+        })
     }
 }
 
-/// Removes what is in a folder, but for what lies deeper than so many levels, which is moved up.
-fn clear(folder: &OwnedFd, levels: usize, moved: &mut Moved<'_>) -> io::Result<()> {
-    for name in names(folder)? {
-        let own = folder.as_raw_fd();
-        let Err(error) = unlink(own, &name, 0) else {
+/// Removes what is in a folder.
+fn clear(top: OwnedFd) -> io::Result<()> {
+    let mut levels = vec![Level::enter(&top)?];
+    let mut folder = top;
+    while let Some(level) = levels.last_mut() {
+        if let Some(name) = level.folders.last() {
+            folder = open_folder(folder.as_raw_fd(), name)?;
+            levels.push(Level::enter(&folder)?);
             continue;
+        }
+        levels.pop();
+        let Some(around) = levels.last_mut() else {
+            break;
         };
-        match error.raw_os_error() {
-            Some(libc::ENOENT) => continue,
-            Some(libc::EISDIR | libc::EPERM) => {}
-            // In a folder whose mode forbids it.
-            Some(libc::EACCES) => {
-                permit(folder)?;
-                if unlink(own, &name, 0).is_ok() {
-                    continue;
-                }
-            }
-            _ => return Err(error),
+        folder = open_folder(folder.as_raw_fd(), c"..").or_else(|_| {
+            // Its mode may forbid that.
+            permit(&folder)?;
+            open_folder(folder.as_raw_fd(), c"..")
+        })?;
+        if id_of(&folder)? != around.id {
+            return Err(io::Error::other("it was moved meanwhile"));
         }
-        if levels == 0 {
-            moved.take(own, &name)?;
-            continue;
+        if let Some(name) = around.folders.pop() {
+            unlink(folder.as_raw_fd(), &name, libc::AT_REMOVEDIR)?;
         }
-        let inner = open_folder(own, &name)?;
-        clear(&inner, levels - 1, moved)?;
-        drop(inner);
-        unlink(own, &name, libc::AT_REMOVEDIR)?;
     }
     Ok(())
+}
+
+fn id_of(folder: &OwnedFd) -> io::Result<(u64, u64)> {
+    let about = fs::metadata(format!("/proc/self/fd/{}", folder.as_raw_fd()))?;
+    Ok((about.dev(), about.ino()))
 }
 
 /// The names in a folder.
@@ -196,6 +190,7 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let (top, kept) = (place.path().join("top"), place.path().join("kept"));
         fs::create_dir_all(top.join("closed/inner")).unwrap();
+        fs::set_permissions(top.join("closed/inner"), fs::Permissions::from_mode(0o600)).unwrap();
         fs::create_dir(&kept).unwrap();
         fs::write(kept.join("file"), "").unwrap();
         std::os::unix::fs::symlink(&kept, top.join("closed/link")).unwrap();

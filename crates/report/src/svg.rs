@@ -206,7 +206,7 @@ mod tests {
     fn text_is_escaped() {
         assert_eq!(
             escaped("a < b && \"c\"\u{1}"),
-            "a &lt; b &amp;&amp; &quot;c&quot;"
+            "a &lt; b &amp;&amp; &quot;c&quot;\\x01"
         );
     }
 }

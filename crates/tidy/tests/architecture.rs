@@ -574,16 +574,16 @@ fn the_binary_prints_in_one_place_only_where_text_is_made_safe() {
         .filter(|path| is_product(path) && crate_of(path) == "cli" && !path.ends_with("out.rs"))
         .flat_map(|path| {
             // Whether one is a terminal may be asked anywhere.
-            let code = product_code(&path).replace("().is_terminal()", "");
+            let code = product_code(&path)
+                .replace("io::stdout().is_terminal()", "")
+                .replace("io::stderr().is_terminal()", "");
             let found = [
                 "std::println!",
                 "std::eprintln!",
                 "std::print!",
                 "std::eprint!",
-                "::stdout",
-                "::stderr",
-                "stdout()",
-                "stderr()",
+                "io::stdout",
+                "io::stderr",
             ];
             let found = found.into_iter().filter(move |found| code.contains(found));
             let told = |found| format!("{}: `{found}` stands in `out.rs` only", path.display());
