@@ -1,6 +1,7 @@
 //! What patches do to a program's behaviour: all of them are executed with the same inputs, and what somebody says of an
 //! input counts like a test.
 
+mod natural;
 mod partitions;
 
 use std::{
@@ -218,7 +219,7 @@ pub fn look(
     };
     let search = Search {
         versions: &mut built,
-        seeds: seeds.clone(),
+        seeds: seeds.iter().cloned().chain(natural::of(&seeds)).collect(),
         mutator: Mutator::new(1, words),
         shrinks: false,
     };

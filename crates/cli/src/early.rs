@@ -12,7 +12,7 @@ use patchwright_report::text;
 use crate::{progress::Progress, shown};
 
 /// A patch waits so long for the report, which may follow at once and has it, too.
-const PATIENCE: Duration = Duration::from_secs(2);
+const PATIENCE: Duration = patchwright_repair::TOLD_AFTER;
 
 /// Shows patches that do not have to wait for the report.
 pub struct EarlyPatches {

@@ -113,6 +113,9 @@ impl<'a> Progress<'a> {
                 "searching, cost {cost}: {explored} candidates explored with {executions} \
                  executions, {plausible} plausible"
             )),
+            Event::Declarations { done, total } => self.message(format!(
+                "building changed declarations: {done} of {total} tried"
+            )),
             Event::Warning(text) => self.warn(&text),
             Event::Note(text) => self.note(&text),
             Event::Passed(_) | Event::Verified(_) | Event::Finishing(_) => {}

@@ -1,12 +1,15 @@
 //! `patchwright repair`.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{
+    Arc, Mutex, PoisonError,
+    atomic::{AtomicUsize, Ordering},
+};
 
 use patchwright_exec::{CancelToken, RecordError, RunnerProgram, Scratch, files};
 use patchwright_localize::LocalizeError;
 use patchwright_repair::{
-    Event, RepairError, RepairOptions, RepairOutcome, Surroundings, localize::DEFAULT_LOCATIONS,
-    repair,
+    Event, Patch, RepairError, RepairOptions, RepairOutcome, Surroundings,
+    localize::DEFAULT_LOCATIONS, repair,
 };
 use patchwright_report::{behaviour::Behaviour, json, proofs::Proofs, text};
 use patchwright_space::{Schemas, exits::Conditions};
@@ -151,8 +154,12 @@ fn try_run(args: &RepairArgs, places: &mut Option<Places>) -> Result<Exit, Repai
     let style = text::Style { colour };
     let shown = AtomicUsize::new(0);
     let early = EarlyPatches::start(&progress);
+    let unwritten = Unwritten::new(args.json);
     let show = |event| match event {
-        Event::Passed(patch) => early.show(*patch),
+        Event::Passed(patch) => {
+            unwritten.add(&patch);
+            early.show(*patch);
+        }
         Event::Finishing(time) => {
             signals::give_time(time);
             progress.note(&format!(
@@ -168,6 +175,7 @@ fn try_run(args: &RepairArgs, places: &mut Option<Places>) -> Result<Exit, Repai
             early.end();
             let number = shown.fetch_add(1, Ordering::Relaxed) + 1;
             progress.aside(|| print!("{}", text::patch(number, &patch, style)));
+            unwritten.written(&patch);
         }
         event => progress.show(event),
     };
@@ -212,6 +220,43 @@ fn try_run(args: &RepairArgs, places: &mut Option<Places>) -> Result<Exit, Repai
     } else {
         Exit::Found
     })
+}
+
+/// Patches that have passed all tests and are not on standard output yet: whoever interrupts twice gets them all the same.
+struct Unwritten {
+    patches: Arc<Mutex<Vec<Patch>>>,
+}
+
+impl Unwritten {
+    /// A document is not begun with something else, so beside JSON they go to standard error.
+    fn new(is_json: bool) -> Self {
+        let patches: Arc<Mutex<Vec<Patch>>> = Arc::default();
+        let kept = patches.clone();
+        signals::at_the_last_moment(move || {
+            let style = text::Style { colour: false };
+            let kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+            for patch in kept.iter() {
+                let text = text::early_patch(patch, style);
+                match is_json {
+                    true => eprint!("{text}"),
+                    false => print!("{text}"),
+                }
+            }
+        });
+        Unwritten { patches }
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Vec<Patch>)) {
+        change(&mut self.patches.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    fn add(&self, patch: &Patch) {
+        self.change(|patches| patches.push(patch.clone()));
+    }
+
+    fn written(&self, patch: &Patch) {
+        self.change(|patches| patches.retain(|known| known.diff != patch.diff));
+    }
 }
 
 /// Writes what was found.

@@ -10,7 +10,9 @@ use std::{
 };
 
 use patchwright_exec::files;
-use patchwright_interpret::{Accepted, Ending, Limits, Machine, OpenHow, Outcome, Status, Which, World};
+use patchwright_interpret::{
+    Accepted, Ending, Limits, Machine, OpenHow, Outcome, Status, Which, World,
+};
 
 use crate::{Exit, args::RunArgs, sources};
 

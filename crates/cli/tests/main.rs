@@ -31,6 +31,7 @@ mod prove_repairs;
 mod readme;
 mod regression;
 mod repair;
+mod repair_choice;
 mod repair_proofs;
 mod resume;
 mod schemas;

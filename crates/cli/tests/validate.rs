@@ -621,7 +621,7 @@ fn plausible_patches_are_told_apart_by_inputs_and_answers() {
     let (place, set) = larger();
     let text = behaviour(&place, &["--compare"], &set);
     assert!(
-        text.contains("right, also (no input tells them apart): change the result"),
+        text.contains("right, also (none of the inputs tried tells them apart): change the result"),
         "{text}"
     );
     assert!(

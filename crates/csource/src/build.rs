@@ -227,7 +227,13 @@ impl<'u, 'a> FunctionBuilder<'u, 'a> {
                 },
                 None,
             ),
-            _ => (Span { start: 0, end: 0 }, Some(Refusal::BodyFromMacro)),
+            // It lies where the macro is used.
+            (Point::Plain(used), _) => (Span::empty(used.start), Some(Refusal::BodyFromMacro)),
+            (open, _) => {
+                let used = builder.locator.invocation(open);
+                let at = used.map_or(0, |used| used.span.start);
+                (Span::empty(at), Some(Refusal::BodyFromMacro))
+            }
         };
         let start = match begin {
             Point::Plain(span) => span.start,

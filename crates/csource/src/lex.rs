@@ -333,6 +333,111 @@ pub fn words_with_places(text: &[u8]) -> Vec<(String, usize)> {
     found
 }
 
+/// The words and signs of a text, each with the offset at which it begins; a sign is one byte. Layout and comments are none.
+pub fn tokens(text: &str) -> Vec<(&str, usize)> {
+    let bytes = text.as_bytes();
+    let (mut at, mut found) = (0, Vec::new());
+    loop {
+        at = skip_blank(bytes, at);
+        if at >= bytes.len() {
+            return found;
+        }
+        let end = step(bytes, at).min(bytes.len());
+        found.extend(text.get(at..end).map(|token| (token, at)));
+        at = end;
+    }
+}
+
+/// A text as it stands on one line: comments and line breaks are one blank, or none beside a bracket and before a comma or semicolon.
+/// Blanks within a line, and literals, stay.
+pub fn on_one_line(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let mut line = String::with_capacity(text.len());
+    let mut at = 0;
+    while at < bytes.len() {
+        let end = skip_blank(bytes, at);
+        if end == at {
+            // A line splice inside of a word or a literal is left as it is.
+            let end = step(bytes, at).min(bytes.len());
+            line.push_str(text.get(at..end).unwrap_or_default());
+            at = end;
+            continue;
+        }
+        let gap = &text[at..end];
+        at = end;
+        let follows = bytes.get(at);
+        if line.is_empty() || follows.is_none() {
+            continue;
+        }
+        let is_plain = gap.bytes().all(|byte| matches!(byte, b' ' | b'\t'));
+        let is_tight = line.ends_with(['(', '['])
+            || follows.is_some_and(|byte| matches!(byte, b')' | b']' | b',' | b';'));
+        match (is_plain, is_tight) {
+            (true, _) => line.push_str(gap),
+            (false, true) => {}
+            (false, false) => line.push(' '),
+        }
+    }
+    line
+}
+
+/// A text as it is laid out, but for its comments, the blanks before them, and the lines that are nothing else.
+pub fn without_comments(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let mut kept = String::new();
+    let mut at = 0;
+    while at < bytes.len() {
+        let mut end = step(bytes, at).min(bytes.len());
+        let token = text.get(at..end).unwrap_or_default();
+        if token.starts_with("//") || token.starts_with("/*") {
+            kept.truncate(kept.trim_end_matches([' ', '\t']).len());
+            let rest = &text[end..];
+            let after = rest.trim_start_matches([' ', '\t', '\r']);
+            if kept.ends_with('\n') && after.starts_with('\n') {
+                end += rest.len() - after.len() + 1;
+            }
+        } else {
+            kept.push_str(token);
+        }
+        at = end;
+    }
+    kept
+}
+
+/// The pieces of a source without its directives and comments that end with a `;` outside of parentheses, or at a brace: statements, and heads with
+/// the statement behind them, however they are laid out. Each is its words and signs.
+pub fn statements(source: &str) -> Vec<Vec<&str>> {
+    let mut found: Vec<Vec<&str>> = Vec::new();
+    let mut piece: Vec<&str> = Vec::new();
+    let mut depth = 0_usize;
+    for (range, directive) in pieces(source.as_bytes()) {
+        let Some(token) = source.get(range).filter(|_| directive.is_none()) else {
+            continue;
+        };
+        let is_comment = token.starts_with("//") || token.starts_with("/*");
+        if is_comment || token.trim().is_empty() {
+            continue;
+        }
+        match token {
+            "(" | "[" => depth += 1,
+            ")" | "]" => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        let is_brace = matches!(token, "{" | "}");
+        if is_brace {
+            depth = 0;
+        } else {
+            piece.push(token);
+        }
+        if is_brace || token == ";" && depth == 0 {
+            found.push(std::mem::take(&mut piece));
+        }
+    }
+    found.push(piece);
+    found.retain(|piece| !piece.is_empty());
+    found
+}
+
 /// How often a preprocessed text defines each tag of a structure, union or enumeration.
 pub(crate) fn defined_tags(text: &str) -> std::collections::HashMap<&str, usize> {
     let mut found = std::collections::HashMap::new();
@@ -422,6 +527,38 @@ mod tests {
             mark(9, 20, None),
         ];
         assert_eq!(line_marks(text), expected);
+    }
+
+    #[test]
+    fn layout_and_comments_do_not_change_what_a_text_says() {
+        let laid_out = "f (a, // first\n   b /* second */\n   + \"/* c */\" );";
+        assert_eq!(on_one_line(laid_out), "f (a, b + \"/* c */\" );");
+        assert_eq!(on_one_line("if (x)\r\n  y; // end\n"), "if (x) y;");
+        assert_eq!(on_one_line("a  =  b;"), "a  =  b;");
+        let lines = "if (x) // why\n  /* so */\n  y; /* end */";
+        assert_eq!(without_comments(lines), "if (x)\n  y;");
+        let words = |text| -> Vec<String> {
+            let tokens = tokens(text).into_iter();
+            tokens.map(|(token, _)| token.to_owned()).collect()
+        };
+        assert_eq!(words(laid_out), words("f(a, b + \"/* c */\");"));
+    }
+
+    #[test]
+    fn statements_are_found_however_they_are_laid_out() {
+        let source = "#define X 3;\nint a = 1; /* b; */\nvoid f(void) {\n  for (i = 0; i < 3; i++)\n    a\n      = 2;\n}\n";
+        let found: Vec<String> = statements(source)
+            .iter()
+            .map(|piece| piece.join(" "))
+            .collect();
+        assert_eq!(
+            found,
+            [
+                "int a = 1 ;",
+                "void f ( void )",
+                "for ( i = 0 ; i < 3 ; i + + ) a = 2 ;"
+            ]
+        );
     }
 
     #[test]

@@ -454,7 +454,7 @@ pub struct Variable {
 pub enum Refusal {
     /// It is written in another file, mostly a header.
     InHeader,
-    /// The braces of its body come from a macro.
+    /// Its body, or its braces, come from a macro.
     BodyFromMacro,
     InlineAssembly,
     NestedFunction,
@@ -490,7 +490,7 @@ impl Refusal {
     pub fn reason(self) -> &'static str {
         match self {
             Refusal::InHeader => "is written in another file",
-            Refusal::BodyFromMacro => "its body's braces come from a macro",
+            Refusal::BodyFromMacro => "its body comes from a macro that is used there",
             Refusal::InlineAssembly => "contains inline assembly",
             Refusal::NestedFunction => "contains a nested function",
             Refusal::ComputedGoto => "contains a computed goto",

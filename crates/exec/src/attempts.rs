@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
@@ -108,6 +109,8 @@ const TOLD: usize = 20;
 /// What all builds and tests of a run have tried, each once, until it is told.
 #[derive(Debug, Default)]
 pub struct Attempts {
+    /// Where the run has its own files: that those cannot be changed is nobody's affair.
+    own: Vec<PathBuf>,
     kept: Mutex<Kept>,
 }
 
@@ -121,14 +124,26 @@ struct Kept {
 }
 
 impl Attempts {
+    /// Of a run that has its own files in these folders.
+    pub(crate) fn of_run(own: Vec<PathBuf>) -> Self {
+        Attempts {
+            own,
+            kept: Mutex::default(),
+        }
+    }
+
     /// Notes what `step`, such as `the build` or `test a`, has tried.
     pub(crate) fn add(&self, step: impl FnOnce() -> String, attempts: &[Attempt]) {
-        if attempts.is_empty() {
+        let is_own = |attempt: &Attempt| {
+            let mut own = self.own.iter();
+            own.any(|own| Path::new(&attempt.what).starts_with(own))
+        };
+        if attempts.iter().all(is_own) {
             return;
         }
         let step = step();
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        for attempt in attempts {
+        for attempt in attempts.iter().filter(|attempt| !is_own(attempt)) {
             // A path of a hostile program may be new each time.
             let is_new = kept.known.len() < 100 * TOLD
                 && kept.known.insert((attempt.kind, attempt.what.clone()));
@@ -197,6 +212,15 @@ mod tests {
         attempts.add(|| "test c".into(), &many);
         assert_eq!(attempts.news().len(), TOLD - 1);
         assert_eq!(attempts.unnamed(), 5);
+    }
+
+    #[test]
+    fn what_is_tried_with_files_of_the_run_itself_is_not_told() {
+        let attempts = Attempts::of_run(vec!["/tmp/run".into()]);
+        attempts.add(|| "the build".into(), &[attempt("/tmp/run/flags/cc")]);
+        assert!(attempts.news().is_empty());
+        attempts.add(|| "the build".into(), &[attempt("/tmp/runs")]);
+        assert_eq!(attempts.news().len(), 1);
     }
 
     #[test]

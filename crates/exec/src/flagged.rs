@@ -18,8 +18,8 @@ use crate::sandbox::{Sandbox, touch_all};
 pub struct Flagged<'f> {
     /// Flags that are added to every call of a C compiler.
     pub flags: &'f [&'f str],
-    /// An object (as programs see it) that is linked to every program.
-    pub object: Option<&'f Path>,
+    /// Objects (as programs see them) that are linked to every program.
+    pub objects: &'f [&'f Path],
     /// What compiles C in place of each C compiler: its path, or its name in `PATH`. Those of C++ are called as they are then.
     pub compiler: Option<&'f Path>,
 }
@@ -75,15 +75,18 @@ fn script_text(compiler: &Path, flagged: Flagged<'_>) -> Vec<u8> {
         call.extend(shell_quote(OsStr::new(flag)));
     }
     let mut script = b"#!/bin/sh\n".to_vec();
-    if let Some(object) = flagged.object {
+    if !flagged.objects.is_empty() {
         // What says that nothing is linked. A language that was named before (-x) is not the object's.
         script.extend_from_slice(
             b"for word; do\n  case $word in\n  -c|-S|-E|-M|-MM|-fsyntax-only|-v|-V|--version|-qversion|-dump*|-print*|--print*)\n    ",
         );
         script.extend_from_slice(&call);
         script.extend_from_slice(b" ;;\n  esac\ndone\n");
-        call.extend_from_slice(b" -x none ");
-        call.extend(shell_quote(object.as_os_str()));
+        call.extend_from_slice(b" -x none");
+        for object in flagged.objects {
+            call.push(b' ');
+            call.extend(shell_quote(object.as_os_str()));
+        }
     }
     script.extend_from_slice(&call);
     script.push(b'\n');

@@ -66,11 +66,15 @@ impl Scratch {
     /// The same; `slow` is called with what a dead process has left behind if removing it takes more than a second.
     fn after_removing(base: &Path, slow: &(dyn Fn(&Path) + Sync)) -> Result<Self, FileError> {
         let base = fs::canonicalize(base).context(files::USE_TEMPORARY, base)?;
+        let disk = LockedFolder::create(&base, slow)?;
+        let shared = LockedFolder::create(Path::new(SHARED_MEMORY), slow).ok();
+        let own = std::iter::once(&disk).chain(&shared);
+        let own = own.map(|folder| folder.path.clone()).collect();
         let scratch = Scratch {
-            disk: LockedFolder::create(&base, slow)?,
-            shared: LockedFolder::create(Path::new(SHARED_MEMORY), slow).ok(),
+            disk,
+            shared,
             rules: Rules::default(),
-            attempts: Arc::default(),
+            attempts: Arc::new(Attempts::of_run(own)),
         };
         scratch.create_folder(RUN)?;
         scratch.create_folder(COMMON)?;

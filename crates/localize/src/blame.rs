@@ -61,8 +61,12 @@ pub fn blamed_places(message: &str) -> Vec<(&str, u32, &str)> {
             continue;
         };
         let (start, function) = (found.len(), in_function);
+        // Notes behind a warning are about that.
+        let mut is_of_error = true;
         while let Some(note) = lines.next_if(|line| place_of_error(line).is_none()) {
+            is_of_error &= !note.contains(": warning:");
             let expansion = place_before(note, ": note: in expansion of macro");
+            let expansion = expansion.filter(|_| is_of_error);
             found.extend(expansion.map(|(name, number)| (name, number, function)));
             if let Some((_, rest)) = note.split_once(": In function ") {
                 in_function = rest.trim_matches([':', '\'', '‘', '’']);
@@ -121,5 +125,13 @@ mod tests {
         assert!(found.contains(&("src/a.c", 9083, "")), "{found:?}");
         assert!(found.contains(&("b.c", 7, "")), "{found:?}");
         assert!(!found.contains(&("src/a.c", 1705, "")), "{found:?}");
+    }
+
+    #[test]
+    fn notes_behind_a_warning_do_not_move_the_error_before_it() {
+        let message = "a.c: In function 'f':\na.c:9:4: error: 'x' undeclared\n\
+             a.c:9:4: note: each undeclared identifier is reported only once\na.c: In function 'g':\n\
+             a.c:2:9: warning: unused value\na.c:30:5: note: in expansion of macro 'HALF'\n";
+        assert_eq!(blamed_places(message), [("a.c", 9, "f")]);
     }
 }

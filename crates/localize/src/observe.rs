@@ -154,6 +154,19 @@ impl Localization {
             .map(|(index, _)| (first + index) as u32)
     }
 
+    /// The statements of a file, and the operands of conditions, that stand in `span`.
+    pub fn inside(&self, file: usize, span: Span) -> impl Iterator<Item = u32> {
+        let first = self
+            .files
+            .get(file)
+            .map_or(usize::MAX, |file| file.first as usize);
+        let rest = self.statements.get(first..).unwrap_or_default();
+        let own = (first as u32..).zip(rest);
+        own.take_while(move |(_, one)| one.file == file)
+            .filter(move |(_, one)| span.contains_span(one.span))
+            .map(|(id, _)| id)
+    }
+
     /// The smallest statement on a line of a file that `wanted` accepts.
     fn on_line(&self, file: usize, line: u32, wanted: impl Fn(u32) -> bool) -> Option<u32> {
         (0u32..)

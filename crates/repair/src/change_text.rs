@@ -1,8 +1,21 @@
 //! What the text of a change tells about how likely it is meant.
 
+use std::borrow::Cow;
+
+use patchwright_csource::lex;
 use patchwright_text::Edit;
 
 use crate::names::names;
+
+/// A text as it would stand on one line, without comments.
+pub(crate) fn on_one_line(text: &[u8]) -> Cow<'_, [u8]> {
+    let mut pairs = text.windows(2);
+    let is_laid_out = text.contains(&b'\n') || pairs.any(|two| matches!(two, b"/*" | b"//"));
+    match std::str::from_utf8(text) {
+        Ok(text) if is_laid_out => Cow::Owned(lex::on_one_line(text).into_bytes()),
+        _ => Cow::Borrowed(text),
+    }
+}
 
 /// Whether the edit makes `x = x` of an assignment to a variable: nobody wants to read that.
 pub(crate) fn is_self_assignment(source: &[u8], edit: &Edit) -> bool {
@@ -102,6 +115,36 @@ fn fine_tokens(text: &[u8]) -> Vec<&[u8]> {
     tokens
         .filter(|token| !token[0].is_ascii_whitespace())
         .collect()
+}
+
+/// Whether nothing changes but that one is added or taken away, or no longer: `i - k + 1` for `i - k`.
+pub(crate) fn is_one_off(before: &[u8], after: &[u8]) -> bool {
+    let (mut old, mut new) = (fine_tokens(before), fine_tokens(after));
+    drop_common(&mut old, &mut new);
+    let is_one = |tokens: &[&[u8]]| matches!(tokens, [b"+" | b"-", b"1"] | [b"1", b"+" | b"-"]);
+    old.is_empty() && is_one(&new) || new.is_empty() && is_one(&old)
+}
+
+/// How far a text is from another one: the words and signs that one of them lacks, and the names that are gone once more. A name says what is meant.
+pub(crate) fn distance(before: &[u8], after: &[u8]) -> usize {
+    let (mut old, mut new) = (fine_tokens(before), fine_tokens(after));
+    drop_common(&mut old, &mut new);
+    // The longest row of tokens that both have.
+    let mut row = vec![0; new.len() + 1];
+    for token in &old {
+        let mut diagonal = 0;
+        for (at, other) in new.iter().enumerate() {
+            let longer = match token == other {
+                true => diagonal + 1,
+                false => row[at + 1].max(row[at]),
+            };
+            diagonal = std::mem::replace(&mut row[at + 1], longer);
+        }
+    }
+    let is_name = |token: &&&[u8]| token[0].is_ascii_alphabetic() || token[0] == b'_';
+    let gone = old.iter().filter(is_name);
+    let gone = gone.filter(|name| !new.contains(name)).count();
+    old.len() + new.len() - 2 * row[new.len()] + gone
 }
 
 /// Takes away what two texts begin and end with alike.
@@ -240,8 +283,9 @@ pub(crate) fn without_numbers(text: &[u8]) -> Vec<u8> {
     kept
 }
 
-/// A text without white space.
+/// A text without white space and comments.
 pub(crate) fn without_blanks(text: &[u8]) -> Vec<u8> {
+    let text = on_one_line(text);
     let kept = text.iter().filter(|byte| !byte.is_ascii_whitespace());
     kept.copied().collect()
 }
@@ -249,6 +293,16 @@ pub(crate) fn without_blanks(text: &[u8]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_text_that_keeps_the_names_is_nearer_than_one_with_a_number() {
+        let of = |after: &str| distance(b"net > LEAST", after.as_bytes());
+        assert_eq!(of("net > LEAST"), 0);
+        assert_eq!(of("net >= LEAST"), 1);
+        assert_eq!(of("net > 4999"), 3);
+        assert!(of("net > LEAST - 1") < of("net > 4999"));
+        assert_eq!(distance(b"+= a - n", b"= a"), 4);
+    }
     use patchwright_text::Span;
 
     #[test]

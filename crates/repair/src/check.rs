@@ -7,6 +7,7 @@ use std::{
         Mutex, MutexGuard, PoisonError,
         atomic::{AtomicUsize, Ordering},
     },
+    time::{Duration, Instant},
 };
 
 use patchwright_csource::Function;
@@ -48,11 +49,16 @@ pub(crate) struct Checked {
     pub(crate) executions: u64,
 }
 
+/// Whoever tells of patches waits so long for the report, which has them, too.
+pub const TOLD_AFTER: Duration = Duration::from_secs(2);
+
 /// What this run knows of diffs, and the patches that were verified while the search went on.
 #[derive(Debug, Default)]
 pub(crate) struct Checks {
     known: Mutex<BTreeMap<Vec<u8>, Option<Rejection>>>,
     early: Mutex<Vec<Patch>>,
+    /// Of these, what is told before the search is over: when, and what.
+    shown: Mutex<Vec<(Instant, Patch)>>,
 }
 
 impl Checks {
@@ -67,6 +73,21 @@ impl Checks {
 
     fn keep(&self, diff: &[u8], rejection: &Option<Rejection>) {
         self.known().insert(diff.to_vec(), rejection.clone());
+    }
+
+    /// A patch is told.
+    pub(crate) fn show(&self, patch: &Patch) {
+        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        shown.push((Instant::now(), patch.clone()));
+    }
+
+    /// The patches that somebody has had the time to see.
+    pub(crate) fn shown(&self) -> Vec<Patch> {
+        let shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        let seen = shown
+            .iter()
+            .filter(|(since, _)| since.elapsed() >= TOLD_AFTER);
+        seen.map(|(_, patch)| patch.clone()).collect()
     }
 
     /// The patches that were verified while the search went on, in that order.

@@ -194,6 +194,12 @@ impl Classes {
         self.runs.push((states, verdict));
     }
 
+    /// Forgets the ends of executions with verdicts like that: candidates that did the same so far may do something else beyond.
+    pub fn forget(&mut self, is_forgotten: impl Fn(&ClassVerdict) -> bool) {
+        self.runs.retain(|(_, verdict)| !is_forgotten(verdict));
+        self.tree.forget(is_forgotten);
+    }
+
     /// Adds what was seen of an execution before it went on unobserved: the first of its distinct states. Other
     /// candidates may have done the same so far; `tells_all` if what they do beyond is not to be found out either. False
     /// where this cannot be used, because order says nothing.
@@ -314,6 +320,22 @@ mod tests {
         cursor = classes.follow(cursor, Some(1));
         assert_eq!(classes.next(&mut cursor), Next::LeaveOut);
         assert_eq!(classes.len(), 1);
+    }
+
+    #[test]
+    fn what_an_execution_did_before_it_was_ended_is_kept_when_its_end_is_forgotten() {
+        let ended = ClassVerdict::Undefined;
+        let mut classes = Classes::default();
+        classes.insert(vec![(0, Some(1)), (1, Some(1))], ended.clone());
+        classes.insert(vec![(0, Some(0))], fail());
+        let same = |_: u32| Some(1);
+        assert_eq!(classes.lookup(same), Some(&ended));
+        classes.forget(|verdict| *verdict == ended);
+        assert_eq!(classes.lookup(same), None);
+        assert_eq!(classes.lookup(|_| Some(0)), Some(&fail()));
+        let longer = vec![(0, Some(1)), (1, Some(1)), (2, Some(1))];
+        classes.insert(longer, ClassVerdict::Pass);
+        assert_eq!(classes.lookup(same), Some(&ClassVerdict::Pass));
     }
 
     #[test]

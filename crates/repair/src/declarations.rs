@@ -24,7 +24,7 @@ use patchwright_space::Schema;
 use patchwright_text::{apply_edits, unified_diff};
 
 use crate::{
-    RepairError,
+    Event, RepairError,
     check::{Beyond, Candidate, check_all},
     found::{FoundClass, Header},
     instrument::SourceFile,
@@ -38,7 +38,7 @@ pub(crate) const DECLARATION_COST: u32 = 3;
 
 /// When this share of the time is over without a patch, they come before what is left of this cost: they are few, and what is left
 /// would take the rest.
-pub(crate) const LATEST_DECLARATIONS: f64 = 0.5;
+const LATEST_DECLARATIONS: f64 = 0.5;
 
 /// So many are built at most.
 const MOST_BUILDS: usize = 96;
@@ -100,6 +100,11 @@ impl Search<'_> {
         Ok(true)
     }
 
+    /// Whether half of the time is over and nothing has been found, so that what is left of a cost has to wait for changes of declarations.
+    pub(crate) fn declarations_are_due(&self) -> bool {
+        self.wants_declarations(DeclarationTurn::Others) && self.is_over_for(LATEST_DECLARATIONS)
+    }
+
     /// Whether changes of declarations are still to be tried: nothing has been found, and no whole space is explored, which is a measurement.
     fn wants_declarations(&self, which: DeclarationTurn) -> bool {
         self.options.schemas.declarations
@@ -122,10 +127,15 @@ impl Search<'_> {
         self.declarations_tried.push(which);
         let tried = self.declarations(which);
         self.found.stats.declarations_left_out += tried.len().saturating_sub(MOST_BUILDS) as u64;
-        let mut rest = &tried[..tried.len().min(MOST_BUILDS)];
+        let most = tried.len().min(MOST_BUILDS);
+        let mut rest = &tried[..most];
         while !rest.is_empty() && self.found.classes.is_empty() && !self.is_over() {
             let (batch, others) = rest.split_at(rest.len().min(self.options.jobs.max(1)));
             rest = others;
+            (self.surroundings.events)(Event::Declarations {
+                done: most - rest.len() - batch.len(),
+                total: most,
+            });
             let candidates: Vec<Candidate<'_>> = batch
                 .iter()
                 .map(|tried| Candidate {
@@ -161,6 +171,7 @@ impl Search<'_> {
                     members: vec![(tried.change.edit.clone(), Schema::Declaration)],
                     shared: None,
                     is_local: tried.change.is_local,
+                    is_never: false,
                     header: tried.header.clone(),
                 });
             }

@@ -115,7 +115,10 @@ impl Search<'_> {
             all
         });
         let count = candidates.len();
-        let left = self.explore_singly(unit, &space, candidates.clone(), cost, &tests, workers)?;
+        self.is_deferred = true;
+        let left = self.explore_singly(unit, &space, candidates.clone(), cost, &tests, workers);
+        self.is_deferred = false;
+        let left = left?;
         self.count_effort(unit, &before);
         self.found.stats.too_many_states -= (count - left) as u64;
         Ok((left > 0).then(|| Deferred {

@@ -1,12 +1,15 @@
 //! Patches are verified while the search goes on, so that the first one can be shown when it is there.
 //!
 //! Nothing in the search depends on what is found here, and the final verification only gets to know sooner what it would find
-//! itself: the report is the same.
+//! itself: the report is the same, but that what somebody has seen stays in it.
 
 use std::{
     collections::BTreeSet,
     path::PathBuf,
-    sync::{Condvar, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Condvar, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -38,6 +41,8 @@ pub(crate) struct Early<'e, 'a> {
     pub(crate) surroundings: &'e Surroundings<'a>,
     queue: Mutex<Queue>,
     changed: Condvar,
+    /// Classes whose first candidate has failed.
+    rejected: AtomicUsize,
 }
 
 #[derive(Default)]
@@ -83,7 +88,13 @@ impl<'e, 'a> Early<'e, 'a> {
             surroundings,
             queue: Mutex::default(),
             changed: Condvar::new(),
+            rejected: AtomicUsize::new(0),
         }
+    }
+
+    /// How many classes have turned out to hold no patch, as far as their first candidates tell.
+    pub(crate) fn rejected(&self) -> usize {
+        self.rejected.load(Ordering::Relaxed)
     }
 
     /// See [`Ender`].
@@ -147,7 +158,8 @@ impl<'e, 'a> Early<'e, 'a> {
                 }
             }
             busy += begun.elapsed();
-            if passed >= self.options.max_patches {
+            // What has been shown is in the report, which needs room for better ones.
+            if passed * 2 >= self.options.max_patches {
                 return;
             }
         }
@@ -193,9 +205,12 @@ impl<'e, 'a> Early<'e, 'a> {
                 Ok(checked) if checked.rejection.is_none() => {
                     let patch = waiting.patch.clone();
                     self.prepared.checks.early().push(patch.clone());
+                    self.prepared.checks.show(&patch);
                     (self.surroundings.events)(Event::Passed(Box::new(patch)));
                 }
-                Ok(_) => {}
+                Ok(_) => {
+                    self.rejected.fetch_add(1, Ordering::Relaxed);
+                }
                 // If it is not because the time is over, the final verification meets it, too.
                 Err(_) => return false,
             }

@@ -13,12 +13,13 @@ use patchwright_probe_image::{
     Candidate, CandidateError, Channel, HoleId, Location, Observation, Patience, Watch, Watched,
 };
 use patchwright_semantics::Instruction;
+use patchwright_space::CandidateId;
 use patchwright_text::{Digest, Hasher};
 use serde::{Deserialize, Serialize};
 
 use crate::{
     Event, RepairError, classes::ClassVerdict, family::WatchState, instrument::HoleEntry,
-    search::Search, turns::weight,
+    ran_out::LONGER, search::Search, turns::weight,
 };
 
 /// Processor time after which an execution has gone wrong: so many times what the test is expected to take
@@ -151,7 +152,7 @@ impl Search<'_> {
         workers: &mut [(Worker, Channel)],
     ) -> Result<Vec<Run>, RepairError> {
         self.found.stats.executions += batch.len() as u64;
-        let patience = match self.options.relations.is_singly() {
+        let patience = match self.options.relations.is_singly() || self.longer > 1 {
             true => None,
             false => self.families[self.units[unit].family].length.patience(),
         };
@@ -197,6 +198,7 @@ impl Search<'_> {
     pub(crate) fn passes_rest(
         &mut self,
         unit: usize,
+        (cost, candidate): (u32, CandidateId),
         code: &[Instruction],
         tests: &[usize],
         done: usize,
@@ -206,6 +208,7 @@ impl Search<'_> {
             self.found.stats.executions += 1;
             let run = self.run(unit, code, test, None, worker)?;
             self.count_length(run.took);
+            self.note_ran_out((unit, cost), candidate, test, &run);
             if !run.verdict.is_pass() {
                 return Ok(false);
             }
@@ -213,7 +216,7 @@ impl Search<'_> {
         Ok(true)
     }
 
-    fn run(
+    pub(crate) fn run(
         &self,
         unit: usize,
         code: &[Instruction],
@@ -393,6 +396,9 @@ impl Search<'_> {
             .field(format!("{place:?} {calls_touch} {:?}", self.unset))
             .field(format!("{:?} {patience:?}", changed.map(|(_, code)| code)))
             .field(&self.prepared.baseline.tests[test].name);
+        if self.longer > 1 {
+            hasher.number(self.longer.into());
+        }
         hasher.finish()
     }
 
@@ -424,6 +430,30 @@ impl Search<'_> {
         }
     }
 
+    /// The most time that a test may take, whatever is expected of it. What is done again has more: what is woven takes longer.
+    fn timeout(&self, test: usize) -> Duration {
+        let timeout = self.prepared.baseline.tests[test].timeout;
+        match self.longer {
+            1 => timeout,
+            _ => timeout.saturating_mul(LONGER),
+        }
+    }
+
+    /// The most processor time.
+    fn most_time(&self, test: usize) -> Duration {
+        let most = self.limits.cpu.unwrap_or(Duration::MAX);
+        self.timeout(test).min(most)
+    }
+
+    /// Whether an execution may take more processor time than it now has.
+    pub(crate) fn can_take_longer(&self, test: usize) -> bool {
+        let now = self.expected_cpu(test) * CPU_FACTOR + CPU_FLOOR;
+        let timeout = self.prepared.baseline.tests[test].timeout;
+        let most = timeout.saturating_mul(LONGER);
+        let most = most.min(self.limits.cpu.unwrap_or(Duration::MAX));
+        now.saturating_mul(self.longer) < most
+    }
+
     /// Runs a test; how long that took, and how much processor time.
     fn run_test(
         &self,
@@ -438,10 +468,11 @@ impl Search<'_> {
         without_symbols(&mut environment);
         let known = &self.prepared.baseline.tests[test];
         let cpu = (cpu + CPU_FLOOR)
-            .min(known.timeout)
-            .min(self.limits.cpu.unwrap_or(Duration::MAX));
+            .saturating_mul(self.longer)
+            .min(self.most_time(test));
         let limits = Limits {
             cpu: Some(cpu),
+            wall: self.timeout(test),
             ..known.limits(self.limits, cpu >= WORTH_A_PROOF).for_woven()
         };
         let started = Instant::now();

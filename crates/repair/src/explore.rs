@@ -9,7 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use patchwright_exec::{RunError, Worker};
 use patchwright_probe_image::Channel;
 use patchwright_semantics::Instruction;
-use patchwright_space::{CandidateId, GroupId, Level, Part, Schema, Space, term::Pointees};
+use patchwright_space::{
+    CandidateId, GroupId, HoleKind, Level, Part, Schema, Space, term::Pointees,
+};
 use patchwright_text::Edit;
 use rustc_hash::FxHashSet;
 
@@ -286,15 +288,12 @@ impl Search<'_> {
                 return Ok(Explorations::Done);
             }
             self.propose_early(exploration);
-            if self.puts_off(exploration) {
+            if self.puts_off(exploration)
+                || exploration.plausible.is_empty() && self.declarations_are_due()
+            {
                 return Ok(Explorations::PutOff);
             }
-            (self.surroundings.events)(Event::Search {
-                explored: self.found.stats.explored,
-                executions: self.found.stats.executions,
-                cost: exploration.cost,
-                plausible: self.found.classes.len(),
-            });
+            self.tell_progress(exploration.cost);
             if self.watch_pending(exploration, &mut workers[0])? {
                 if self.families[family].abandoned {
                     exploration.leave_out();
@@ -322,6 +321,9 @@ impl Search<'_> {
                 .map(|(_, test, code)| (&code[..], *test))
                 .collect();
             let runs = self.execute(unit, &jobs, workers)?;
+            for (run, &(first, test, _)) in runs.iter().zip(&batch) {
+                self.note_ran_out((unit, exploration.cost), first, test, run);
+            }
             let restarts = self.families[family].restarts;
             let lone = self.learn_all(unit, &batch, runs);
             let Some(lone) = lone else {
@@ -346,7 +348,14 @@ impl Search<'_> {
                 self.families[family].lone += usize::from(!parts);
                 self.found.stats.explored += 1;
                 let passes = verdict.is_pass()
-                    && self.passes_rest(unit, code, &exploration.tests, *test, &mut workers[0])?;
+                    && self.passes_rest(
+                        unit,
+                        (exploration.cost, *first),
+                        code,
+                        &exploration.tests,
+                        *test,
+                        &mut workers[0],
+                    )?;
                 if let Some(own) = own.filter(|_| passes) {
                     exploration.status[own as usize] = Status::Plausible;
                     exploration.plausible.push(own);
@@ -707,12 +716,20 @@ impl Search<'_> {
                 *kept <= KEPT_MEMBERS
             })
             .collect();
+        let is_guard = matches!(self.holes[number].hole.kind, HoleKind::Guard { .. });
+        let first = exploration.level.group(group).filter(|_| is_guard);
+        let code = first.and_then(|first| space.code(first.representative, pointees));
+        let (tests, states) = (&exploration.tests, &self.states[exploration.unit].states);
+        let family = &self.families[self.units[exploration.unit].family];
+        let is_never =
+            code.is_some_and(|code| family.is_always_zero(tests, exploration.unit, states, &code));
         let mut edits = members.iter().map(|(edit, _)| edit.span);
         FoundClass {
             entry: number,
             cost: exploration.cost,
             count,
             is_local: edits.all(|span| function.contains_span(span)),
+            is_never,
             members,
             shared: None,
             header: None,

@@ -390,6 +390,28 @@ impl Family {
         Some(found)
     }
 
+    /// Whether a candidate gives 0 in all that these tests see of it, as far as classes tell.
+    pub fn is_always_zero(
+        &self,
+        tests: &[usize],
+        unit: usize,
+        states: &StateSet,
+        code: &[Instruction],
+    ) -> bool {
+        tests.iter().all(|test| {
+            let mut is_zero = true;
+            let classes = self.classes.get(test);
+            let verdict = classes.and_then(|classes| {
+                classes.lookup(|id| {
+                    let value = self.value_in(id, unit, states, code);
+                    is_zero &= value == Some(0);
+                    value
+                })
+            });
+            verdict.is_some() && is_zero
+        })
+    }
+
     /// What a candidate of `unit` gives in what a test sees; `None` if that is undefined.
     fn value_in(
         &self,

@@ -33,6 +33,8 @@ pub struct FoundClass {
     pub(crate) shared: Option<SharedClass>,
     /// The change is one of the body of the hole's function.
     pub is_local: bool,
+    /// They put a statement under conditions that never hold in a test: for the tests it is not there.
+    pub is_never: bool,
     /// The file that the edits are of, if that is not the hole's file but one that it includes.
     pub header: Option<Arc<Header>>,
 }

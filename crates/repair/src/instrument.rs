@@ -7,7 +7,7 @@ use std::{
 };
 
 use patchwright_csource::{Clang, ExprId, Refusal, TranslationUnit};
-use patchwright_exec::{FileSelection, Project, Worker, files, run_test};
+use patchwright_exec::{Ending, FileSelection, Project, Worker, files, run_test};
 use patchwright_probe_image::{CHANNEL_FILE, Channel, ChannelError, PROBE, PROBE_FILE};
 use patchwright_space::{
     Form, Hole, HoleKind, Leaves, Parents, Schema, Slot, SlotSource, TermTypes,
@@ -62,6 +62,9 @@ pub struct HoleEntry {
     pub visited_by: BTreeSet<usize>,
     /// How near it is to where failing tests crash, from 0 to 1.
     pub nearness: f64,
+    /// How suspicious the most suspicious statement or operand is that it holds or stands in, by the tests that execute that; 0 where the
+    /// program is not localized.
+    pub held: f64,
     /// How suspicious it is, from 0 to 1.
     pub suspiciousness: f64,
 }
@@ -552,7 +555,7 @@ fn coverage(
     worker: &mut Worker,
     channel: &mut Channel,
     probe: &Path,
-    prepared: &Prepared,
+    prepared: &mut Prepared,
     project: &Project,
     tests: &[usize],
     entries: &mut [HoleEntry],
@@ -584,6 +587,11 @@ fn coverage(
         found_by_path |= channel.found_by_path() > 0;
         if run.verdict.is_pass() != known.verdict.is_pass() {
             differing.insert(test);
+        }
+        // What is woven takes longer. What was ended does not tell how long.
+        if !matches!(run.outcome.ending, Ending::TimedOut(_)) {
+            let expected = &mut prepared.baseline.tests[test].expected_cpu;
+            *expected = run.outcome.cpu.max(*expected);
         }
         for hole in channel.visited_holes() {
             if let Some(&entry) = by_id.get(&hole) {

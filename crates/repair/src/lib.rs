@@ -23,6 +23,7 @@ mod comparisons;
 mod copies;
 mod declarations;
 mod deferred;
+mod deletions;
 mod early;
 pub mod equivalence;
 pub mod error;
@@ -39,10 +40,12 @@ mod linked;
 pub mod localize;
 pub mod locate;
 mod names;
+mod object;
 mod order;
 pub mod outcome;
 pub mod prepare;
 mod propose;
+mod ran_out;
 mod ranking;
 mod read;
 pub mod relations;
@@ -72,6 +75,7 @@ use patchwright_exec::{
     CancelToken, Deadline, FileError, JournalOptions, Project, RunnerProgram, Scratch,
 };
 
+pub use check::TOLD_AFTER;
 pub use error::RepairError;
 use outcome::Phases;
 pub use outcome::{Patch, RepairOutcome, Stats, TwoPlaces};
@@ -198,6 +202,13 @@ pub enum Event {
         cost: u32,
         /// Plausible patches so far.
         plausible: usize,
+    },
+    /// Changed declarations are built and tested, one by one.
+    Declarations {
+        /// Those that have been.
+        done: usize,
+        /// Those that will be if none passes.
+        total: usize,
     },
     /// A patch has passed all tests on a clean copy while others are still sought, or before anything else is asked of it. The
     /// outcome may have better ones, and this one at another place.

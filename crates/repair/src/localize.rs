@@ -10,6 +10,7 @@ use patchwright_exec::{Project, Test, files};
 use patchwright_localize::{
     Counts, Event as LocalizeEvent, Localization, Ranked, Subject, localize as observe,
 };
+use patchwright_space::{Hole, HoleKind};
 use patchwright_text::{LineMap, Span};
 
 use crate::{
@@ -122,6 +123,28 @@ impl Focus {
         self.places[self.found.innermost(file, span)? as usize]
     }
 
+    /// The place in the order of the most suspicious of what a location holds: an expression holds the operands in it, which may be executed by
+    /// other tests than its beginning. `None` when not all failing tests execute any of it.
+    pub(crate) fn place_of(&self, relative: &Path, hole: &Hole) -> Option<usize> {
+        let own = self.place(relative, hole.span);
+        if !matches!(
+            hole.kind,
+            HoleKind::Expression { .. } | HoleKind::Refinement(_)
+        ) {
+            return own;
+        }
+        let mut files = self.found.files.iter();
+        let file = files.position(|file| file.relative == relative)?;
+        let held = self.found.inside(file, hole.span);
+        let held = held.filter_map(|statement| self.places[statement as usize]);
+        held.chain(own).min()
+    }
+
+    /// How suspicious the statement at a place of the order is, by the tests that execute it.
+    pub(crate) fn score(&self, place: usize) -> f64 {
+        self.ranked[place].score
+    }
+
     /// Whether one of the statements at `places` of the order stands in `span` of a file, or may do so: the function there is not observed.
     pub fn executes(&self, relative: &Path, span: Span, places: Range<usize>) -> bool {
         let mut observed = self.found.functions.iter();
@@ -209,9 +232,11 @@ pub fn focus(
 ) -> Result<(), RepairError> {
     let is_large = is_large(prepared, project)?;
     let crashes = prepared.baseline.crashes();
+    // What an expression holds is not seen where only locations are.
+    let is_narrow = (1..DEFAULT_LOCATIONS).contains(&options.locations);
     // A driver may keep to itself how the programs end that it starts.
     let may_crash = crashes || prepared.suite.tests.iter().any(Test::is_driven);
-    if !is_large && !may_crash {
+    if !is_large && !may_crash && !is_narrow {
         return Ok(());
     }
     let mut said = Vec::new();
@@ -226,16 +251,19 @@ pub fn focus(
             Focus::new(found, options, &tests)
         }
         Err(error) if is_large || error.is_cancelled() => return Err(error),
-        Err(_) if !crashes => return Ok(()),
+        Err(_) if !crashes && !is_narrow => return Ok(()),
         Err(error) => {
-            (surroundings.events)(Event::Warning(format!(
-                "where tests crash is not known, and no use is made of it: {error}"
-            )));
+            let unknown = match crashes {
+                true => "where tests crash is not known, and no use is made of it",
+                false => "what is suspicious inside of expressions is not known",
+            };
+            (surroundings.events)(Event::Warning(format!("{unknown}: {error}")));
             return Ok(());
         }
     };
     let is_known = !focus.is_empty() && (crashes || focus.has_crash());
-    prepared.focus = Some(focus).filter(|_| is_large || is_known);
+    let is_used = is_large || is_known || is_narrow && !focus.is_empty();
+    prepared.focus = Some(focus).filter(|_| is_used);
     if prepared.focus.is_some() {
         let tell = |told| (surroundings.events)(Event::Warning(told));
         said.into_iter().for_each(tell);
@@ -317,6 +345,7 @@ pub fn rank(entries: &mut [HoleEntry], prepared: &Prepared, options: &RepairOpti
             all_passing: prepared.passing.len(),
         };
         let score = options.formula.suspiciousness(counts);
+        let score = score.max(entry.held);
         entry.suspiciousness = 1.0 - (1.0 - score) * (1.0 - entry.nearness);
     }
 }

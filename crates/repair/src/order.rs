@@ -197,6 +197,7 @@ mod tests {
             function: FunctionId(function as u32),
             visited_by: BTreeSet::new(),
             nearness,
+            held: 0.0,
             suspiciousness: nearness,
         }
     }

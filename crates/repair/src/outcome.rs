@@ -38,7 +38,7 @@ pub struct Patch {
     /// It is the first of its class.
     pub representative: bool,
     /// The compiler makes other code of it than of every patch before it: if they are of one class, they are equal on
-    /// every test, but hardly equivalent.
+    /// every test, but hardly equivalent. Of one that is not the first of its class this is said only where one before it is of its class.
     pub code_differs: bool,
     /// What the compiler's sanitizers say against it: it passes the tests, but not for sure.
     pub undefined: Option<String>,
@@ -123,6 +123,10 @@ pub struct Stats {
     pub classes: u64,
     /// Candidates without a verdict, because a location had too many states and they were not executed by themselves.
     pub too_many_states: u64,
+    /// Executions that were ended because they took many times the processor time of the test.
+    pub ran_out: u64,
+    /// Executions of those that were done again, with more time.
+    pub given_longer: u64,
     /// Changes of declarations that were built and tested.
     pub declarations: u64,
     /// Those beyond the most that are built in one search.
@@ -277,6 +281,8 @@ impl Stats {
             (&mut self.forked, earlier.forked),
             (&mut self.classes, earlier.classes),
             (&mut self.too_many_states, earlier.too_many_states),
+            (&mut self.ran_out, earlier.ran_out),
+            (&mut self.given_longer, earlier.given_longer),
             (
                 &mut self.declarations_left_out,
                 earlier.declarations_left_out,

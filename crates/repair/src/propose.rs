@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap, VecDeque},
+    path::{Path, PathBuf},
     sync::{Mutex, PoisonError},
 };
 
@@ -16,7 +17,7 @@ use crate::{
     found::Found,
     instrument::Instrumented,
     prepare::Prepared,
-    ranking::{MEMBERS_REPORTED, Proposal, ranked},
+    ranking::{MEMBERS_REPORTED, Places, Proposal, ranked},
 };
 
 /// So many members of a class are compiled, to see how many programs they are.
@@ -28,8 +29,8 @@ const MOST_COMPILED: usize = 300;
 /// With so many bytes less a text is shorter than another one; `> 17` is not for `>= 18`.
 const SHORTER_BY: isize = 3;
 
-/// So many later candidates with a shorter text are compiled for each that is proposed.
-const SHORTER_COMPILED: usize = 6;
+/// So many later candidates that are nearer to the program's text are compiled for each that is proposed.
+const NEARER_COMPILED: usize = 6;
 
 /// A candidate to verify.
 pub(crate) struct Proposed<'f> {
@@ -39,7 +40,8 @@ pub(crate) struct Proposed<'f> {
     pub(crate) text: Vec<u8>,
     /// Its diff.
     pub(crate) diff: Vec<u8>,
-    /// The compiler makes other code of it than of the untouched program and of all that were proposed before.
+    /// The compiler makes other code of it than of the untouched program and of all that were proposed before, and if it is not the first of
+    /// its class, one of these was of its class.
     pub(crate) code_differs: bool,
     /// See [`crate::Patch::distinct`].
     pub(crate) distinct: usize,
@@ -80,6 +82,17 @@ impl Compiled {
     }
 }
 
+/// Whether a candidate is this edit of this file.
+fn is_it(file: &Path, edit: &Edit, proposal: &Proposal<'_>, places: Places<'_>) -> bool {
+    *edit == *proposal.edit && proposal.found.changed(places.holes, places.files).0 == file
+}
+
+/// Whether a candidate is one of these edits.
+fn is_among(edits: &[(PathBuf, Edit)], proposal: &Proposal<'_>, places: Places<'_>) -> bool {
+    let mut edits = edits.iter();
+    edits.any(|(file, edit)| is_it(file, edit, proposal, places))
+}
+
 /// The candidates to verify, best first.
 pub(crate) struct Selection<'f> {
     proposals: std::vec::IntoIter<Proposal<'f>>,
@@ -97,6 +110,10 @@ pub(crate) struct Selection<'f> {
     all: bool,
     /// Classes of which a member was proposed.
     represented: BTreeSet<usize>,
+    /// What has been shown as verified already and is not proposed yet: the file, and the edit.
+    shown: Vec<(PathBuf, Edit)>,
+    /// What was passed over for the sake of what has been shown.
+    passed_over: VecDeque<Proposal<'f>>,
     /// What is the same as something that keeps a statement from being executed: it comes last.
     postponed: VecDeque<Proposed<'f>>,
 }
@@ -115,7 +132,19 @@ impl<'f> Selection<'f> {
         surroundings: &Surroundings<'a>,
     ) -> Result<Self, RepairError> {
         let mut proposals = ranked(&found.classes, instrumented.places());
-        proposals.retain(|proposal| proposal.member < MEMBERS_REPORTED);
+        let shown: Vec<(PathBuf, Edit)> = prepared
+            .checks
+            .shown()
+            .iter()
+            .filter_map(|patch| match &patch.edits[..] {
+                [edit] => Some((patch.file.clone(), edit.clone())),
+                _ => None,
+            })
+            .collect();
+        let places = instrumented.places();
+        proposals.retain(|proposal| {
+            proposal.member < MEMBERS_REPORTED || is_among(&shown, proposal, places)
+        });
         let copies = match options.first || options.all {
             true => 1,
             false => options.jobs.max(1),
@@ -138,20 +167,38 @@ impl<'f> Selection<'f> {
             compiled: 0,
             all: options.all,
             represented: BTreeSet::new(),
+            shown,
+            passed_over: VecDeque::new(),
             postponed: VecDeque::new(),
         })
     }
 
-    /// The next candidate.
+    /// How many that have been shown as verified are still to come.
+    pub(crate) fn shown_left(&self) -> usize {
+        self.shown.len()
+    }
+
+    /// The next candidate; the next of those that have been shown as verified if there is room for no other.
     ///
     /// # Errors
     /// When texts cannot be compiled.
-    pub(crate) fn next(&mut self) -> Result<Option<Proposed<'f>>, RepairError> {
+    pub(crate) fn next(&mut self, only_shown: bool) -> Result<Option<Proposed<'f>>, RepairError> {
+        let places = self.instrumented.places();
         loop {
             self.compile_ahead()?;
-            let Some(mut proposal) = self.proposals.next() else {
+            let known = match only_shown {
+                true => None,
+                false => self.passed_over.pop_front(),
+            };
+            let Some(mut proposal) = known.or_else(|| self.proposals.next()) else {
+                // It has been left out as the same as another one.
+                self.shown.clear();
                 return Ok(self.postponed.pop_front());
             };
+            if only_shown && !is_among(&self.shown, &proposal, places) {
+                self.passed_over.push_back(proposal);
+                continue;
+            }
             if self.all && self.represented.contains(&proposal.class) {
                 continue;
             }
@@ -162,6 +209,7 @@ impl<'f> Selection<'f> {
                 continue;
             }
             let mut is_evasion = false;
+            let mut is_known = false;
             // What stands outside of the function may change the code of others.
             let code = match proposal.found.is_local {
                 true => self.code(proposal.found.entry, &proposal.edit)?,
@@ -172,17 +220,19 @@ impl<'f> Selection<'f> {
                 // Of what an uninitialised variable holds, the compiler may assume that it is zero.
                 let is_original = known.original.as_ref() == Some(code)
                     && proposal.schema != Schema::Initialization;
-                if is_original || known.proposed.contains(code) {
+                is_known = is_original || known.proposed.contains(code);
+                if is_known && !is_among(&self.shown, &proposal, places) {
                     self.duplicates += 1;
                     continue;
                 }
+                let known = self.codes(proposal.found.entry)?;
                 known.proposed.push(code.clone());
-                if let Some(shorter) = self.shorter(&proposal, code)? {
-                    let applied = shorter.applied(self.instrumented.places());
+                if !is_known && let Some(nearer) = self.nearer(&proposal, code)? {
+                    let applied = nearer.applied(self.instrumented.places());
                     let applied = applied.map(|(_, text, diff)| (text, diff));
                     if let Some(applied) = applied {
-                        is_evasion = shorter.is_evasion && !proposal.is_evasion;
-                        proposal = shorter;
+                        is_evasion = nearer.is_evasion && !proposal.is_evasion;
+                        proposal = nearer;
                         (text, diff) = applied;
                         self.seen.insert(diff.clone());
                         self.duplicates += 1;
@@ -190,12 +240,18 @@ impl<'f> Selection<'f> {
                 }
             }
             let distinct = self.distinct(&proposal, code.as_ref())?;
+            let is_first = proposal.member == 0;
+            let code_differs = code.is_some()
+                && !is_known
+                && (is_first || self.represented.contains(&proposal.class));
             self.represented.insert(proposal.class);
+            self.shown
+                .retain(|(file, edit)| !is_it(file, edit, &proposal, places));
             let proposed = Proposed {
                 proposal,
                 text,
                 diff,
-                code_differs: code.is_some(),
+                code_differs,
                 distinct,
             };
             if is_evasion {
@@ -206,14 +262,16 @@ impl<'f> Selection<'f> {
         }
     }
 
-    /// Of the candidates that come later, cost at most one more and have the same code, that which leaves the least text: `n = a;` for
-    /// `n += a - n;`.
-    fn shorter(
+    /// Of the candidates that come later, cost at most one more and have the same code, the one that is nearest to the program's text: one that
+    /// only takes something out (`n = a;` for `n += a - n;`), else one that keeps more of it (`>= LEAST` for `> 4999`). What has been shown as
+    /// verified stays.
+    fn nearer(
         &mut self,
         proposal: &Proposal<'f>,
         code: &Code,
     ) -> Result<Option<Proposal<'f>>, RepairError> {
-        if self.all {
+        let places = self.instrumented.places();
+        if self.all || is_among(&self.shown, proposal, places) {
             return Ok(None);
         }
         let holes = &self.instrumented.holes;
@@ -221,29 +279,36 @@ impl<'f> Selection<'f> {
             let entry = &holes[proposal.found.entry];
             (entry.file, entry.hole.function)
         };
-        let later = self.proposals.as_slice().iter().filter(|other| {
-            other.found.is_local
-                && other.found.cost <= proposal.found.cost + 1
-                && place(other) == place(proposal)
-                && other.growth() + SHORTER_BY <= proposal.growth()
+        let takes_out = proposal.takes_out(places);
+        let distance = proposal.distance(places);
+        let later = self.proposals.as_slice().iter();
+        let later = later.chain(&self.passed_over).filter_map(|other| {
+            if !other.found.is_local || place(other) != place(proposal) {
+                return None;
+            }
+            let is_shown = !takes_out && is_among(&self.shown, other, places);
+            let is_cheap = other.found.cost <= proposal.found.cost + 1;
+            let is_shorter = other.growth() + SHORTER_BY <= proposal.growth();
+            let only_takes_out = !takes_out && is_shorter && other.takes_out(places);
+            let distance_of_other = other.distance(places);
+            let is_nearer = !takes_out && distance_of_other < distance;
+            let key = (
+                !is_shown,
+                !only_takes_out,
+                distance_of_other,
+                other.growth(),
+            );
+            (is_shown || is_cheap && (only_takes_out || is_nearer)).then(|| (key, other.clone()))
         });
-        let mut later: Vec<Proposal<'f>> = later.cloned().collect();
-        let places = self.instrumented.places();
-        later.sort_by_key(|other| {
-            let is_other = other.class != proposal.class;
-            (is_other, !other.takes_out(places), other.growth())
-        });
-        later.truncate(SHORTER_COMPILED);
-        let mut found: Option<Proposal<'f>> = None;
-        for other in later {
-            let is_shortest = found
-                .as_ref()
-                .is_none_or(|best| other.growth() < best.growth());
-            if is_shortest && self.code(other.found.entry, &other.edit)?.as_ref() == Some(code) {
-                found = Some(other);
+        let mut later: Vec<_> = later.collect();
+        later.sort_by_key(|(key, other)| (*key, other.class != proposal.class));
+        later.truncate(NEARER_COMPILED);
+        for (_, other) in later {
+            if self.code(other.found.entry, &other.edit)?.as_ref() == Some(code) {
+                return Ok(Some(other));
             }
         }
-        Ok(found)
+        Ok(None)
     }
 
     /// Removes the copy; how many candidates were the same as the untouched program or as another one.

@@ -8,12 +8,12 @@ use std::{
 
 use patchwright_csource::Function;
 use patchwright_space::{HoleKind, Schema, delete_statement};
-use patchwright_text::{Edit, LineMap, apply_edits, unified_diff};
+use patchwright_text::{Edit, LineMap, Span, apply_edits, unified_diff};
 
 use crate::{
     change_text::{
-        compares_with_name, is_early_step, is_no_op, is_offset, is_self_assignment, names_number,
-        size_of_change, without_numbers,
+        compares_with_name, distance, is_early_step, is_no_op, is_offset, is_one_off,
+        is_self_assignment, names_number, on_one_line, size_of_change, without_numbers,
     },
     comparisons::Comparisons,
     evasion::{empties, is_evasion},
@@ -56,6 +56,8 @@ pub(crate) struct Proposal<'a> {
     names_number: bool,
     /// See [`size_of_change`].
     size_of_change: usize,
+    /// See [`is_one_off`].
+    is_one_off: bool,
     /// See [`is_evasion`].
     pub(crate) is_evasion: bool,
     /// Enough candidates before it differ from it in a number only, or are of the same location.
@@ -153,6 +155,13 @@ impl Proposal<'_> {
         after.len() < before.len() && begin + end.take_while(same).count() >= after.len()
     }
 
+    /// How much of the program's words and signs it changes: see [`distance`].
+    pub(crate) fn distance(&self, places: Places<'_>) -> usize {
+        let (_, source) = self.found.changed(places.holes, places.files);
+        let before = on_one_line(&source[self.edit.span.range()]);
+        distance(&before, &on_one_line(&self.edit.text))
+    }
+
     /// How many characters the text gains.
     pub(crate) fn growth(&self) -> isize {
         self.edit.text.len() as isize - self.edit.span.len() as isize
@@ -185,7 +194,7 @@ const AT_CRASH: f64 = 0.9;
 /// The order of the report: cost, and one more where tests crash and it is neither in that function nor where it is called; less drastic changes before more drastic ones (moved statements after what changes
 /// values, numbers but 1 that are added to something after these, and exits last); conditions of what crashes before others; what people rarely change after what they do (numbers as conditions, signs, casts), and so what then has one
 /// operand twice, or leaves a variable that nothing reads; what names only what the function mentions before what does not; the first of each class before the others, and for that what compares things that the function compares elsewhere, or
-/// others in the same way, and what keeps a condition and adds to it; what calculates something new after what does not; such
+/// others in the same way, and what keeps a condition and adds to it; what calculates something new after what does not; what adds or takes away one and nothing else before others; such
 /// comparisons before others; steps at the end of a block before others; numbers of the function, or the next one, before others and before variables in their place; another operator before other changes, and fewer bytes of text before more; kind of change; the order of the search.
 /// Of those that differ in a number only, all but the first [`NUMBERS_REPORTED`] come after everything else, as those of one location beyond
 /// [`PATCHES_OF_LOCATION`], and after them what keeps something from happening or from being seen ([`is_evasion`]).
@@ -216,43 +225,51 @@ pub(crate) fn ranked<'f>(classes: &'f [FoundClass], places: Places<'_>) -> Vec<P
             .entry((entry.file, entry.hole.function))
             .or_insert_with(|| Reads::of(unit, &unit.functions[entry.hole.function]));
         let is_local = found.is_local && found.header.is_none();
-        let mut members: Vec<Proposal<'_>> = found
-            .members
-            .iter()
-            .map(|(member_edit, schema)| {
-                // What does nothing is better not there.
-                let deletion = match is_no_op(source, member_edit) && !crash {
-                    true => deletion(places, entry, member_edit),
-                    false => None,
-                };
+        // What is never executed is better not there, and so is what does nothing.
+        let first = found.members.first().filter(|_| found.is_never);
+        let never = first.and_then(|(edit, _)| Some((edit, deletion(places, entry, edit)?)));
+        let each = found.members.iter().map(|(member_edit, schema)| {
+            let deletion = match is_no_op(source, member_edit) && !crash {
+                true => deletion(places, entry, member_edit),
+                false => None,
+            };
+            (member_edit, schema, deletion)
+        });
+        let never = never.map(|(edit, deletion)| (edit, &Schema::Deletion, Some(deletion)));
+        let mut members: Vec<Proposal<'_>> = each
+            .chain(never)
+            .map(|(member_edit, schema, deletion)| {
                 // An empty branch nobody writes.
                 let takes_out = deletion.as_ref().is_some_and(|edit| !empties(source, edit));
                 let (edit, schema) = match deletion {
                     Some(deletion) => (Cow::Owned(deletion), &Schema::Deletion),
                     None => (Cow::Borrowed(member_edit), schema),
                 };
-                let before = &source[edit.span.range()];
+                // Layout means nothing.
+                let before = &*on_one_line(&source[edit.span.range()]);
+                let after = &*on_one_line(&edit.text);
                 Proposal {
                     class,
                     found,
                     schema: *schema,
                     member: 0,
-                    strangeness: comparisons.strangeness(before, &edit.text),
+                    strangeness: comparisons.strangeness(before, after),
                     repeats: repeats(source, &edit),
-                    is_unmentioned: is_unmentioned(mentioned, before, &edit.text),
+                    is_unmentioned: is_unmentioned(mentioned, before, after),
                     forgets: is_local && reads.forgets(&edit),
                     remembers: is_local && reads.remembers(&edit),
                     is_early_step: is_early_step(source, &edit),
                     is_new_number: is_new_number(
                         &unit.source[unit.functions[entry.hole.function].span.range()],
                         before,
-                        &edit.text,
+                        after,
                     ),
-                    is_offset: *schema == Schema::Expression && is_offset(before, &edit.text),
-                    names_number: names_number(before, &edit.text)
-                        || compares_with_name(before, &edit.text),
-                    size_of_change: size_of_change(before, &edit.text),
-                    is_evasion: !takes_out && is_evasion(source, &edit, *schema, crash),
+                    is_offset: *schema == Schema::Expression && is_offset(before, after),
+                    names_number: names_number(before, after) || compares_with_name(before, after),
+                    size_of_change: size_of_change(before, after),
+                    is_one_off: is_one_off(before, after),
+                    is_evasion: !(takes_out && !found.is_never)
+                        && is_evasion(source, &edit, *schema, crash),
                     is_crowd: false,
                     edit,
                     member_edit,
@@ -267,6 +284,7 @@ pub(crate) fn ranked<'f>(classes: &'f [FoundClass], places: Places<'_>) -> Vec<P
                 member.strangeness,
                 member.repeats,
                 !keeps_condition,
+                !member.is_one_off,
                 member.names_number,
             )
         });
@@ -308,7 +326,7 @@ pub(crate) fn ranked<'f>(classes: &'f [FoundClass], places: Places<'_>) -> Vec<P
                 proposal.member,
                 !proposal.remembers,
             ),
-            proposal.is_calculated(),
+            (proposal.is_calculated(), !proposal.is_one_off),
             proposal.strangeness,
             proposal.is_early_step,
             proposal.is_new_number || proposal.names_number,
@@ -317,6 +335,7 @@ pub(crate) fn ranked<'f>(classes: &'f [FoundClass], places: Places<'_>) -> Vec<P
             proposal.class,
         )
     });
+    bring_deletions_forward(&mut proposals, places);
     let mut alike: BTreeMap<(usize, Vec<u8>), usize> = BTreeMap::new();
     let mut of_location: BTreeMap<usize, usize> = BTreeMap::new();
     for proposal in &mut proposals {
@@ -333,6 +352,45 @@ pub(crate) fn ranked<'f>(classes: &'f [FoundClass], places: Places<'_>) -> Vec<P
     }
     proposals.sort_by_key(|proposal| (proposal.is_evasion, proposal.is_crowd));
     proposals
+}
+
+/// So many other changes of a statement that all pass say that what it does matters to no test: then the simplest is that it is not there.
+pub(crate) const WAYS_TO_DISFIGURE: usize = 4;
+
+/// Puts a statement taken out before the first of many other changes of it.
+fn bring_deletions_forward(proposals: &mut Vec<Proposal<'_>>, places: Places<'_>) {
+    let file = |proposal: &Proposal<'_>| places.holes[proposal.found.entry].file;
+    for at in 0..proposals.len() {
+        let deletion = &proposals[at];
+        let (_, source) = deletion.found.changed(places.holes, places.files);
+        // What keeps memory from being freed is hardly ever meant.
+        let is_plain = deletion.schema == Schema::Deletion
+            && deletion.found.header.is_none()
+            && !empties(source, &deletion.edit)
+            && !is_evasion(source, &deletion.edit, Schema::Guard, places.crash);
+        let statement = statement(places, &places.holes[deletion.found.entry], &deletion.edit);
+        let Some((span, _)) = statement.filter(|_| is_plain) else {
+            continue;
+        };
+        let changes = |other: &&Proposal<'_>| {
+            !other.is_evasion
+                && other.schema != Schema::Deletion
+                && other.found.header.is_none()
+                && file(other) == file(deletion)
+                && span.contains_span(other.edit.span)
+                // What is put before it leaves it as it is.
+                && (other.edit.span.start > span.start
+                    || !other.edit.span.is_empty()
+                    || other.schema == Schema::Guard)
+        };
+        let others = proposals.iter().filter(changes).count();
+        let first = proposals.iter().position(|other| changes(&other));
+        if let Some(first) = first.filter(|first| *first < at && others >= WAYS_TO_DISFIGURE) {
+            let mut deletion = proposals.remove(at);
+            deletion.is_evasion = false;
+            proposals.insert(first, deletion);
+        }
+    }
 }
 
 /// Whether a number comes in that the function mentions nowhere, and that is not one more or less than one that goes.
@@ -353,6 +411,16 @@ fn is_new_number(function: &[u8], before: &[u8], after: &[u8]) -> bool {
 
 /// The statement that an edit changes taken out, if it can be.
 fn deletion(places: Places<'_>, entry: &HoleEntry, edit: &Edit) -> Option<Edit> {
+    let (span, is_body) = statement(places, entry, edit)?;
+    let source = &places.files[entry.file].unit.source;
+    Some(delete_statement(source, span, is_body))
+}
+
+/// The statement that an edit changes or takes out, and whether it stands alone where the grammar wants one.
+fn statement(places: Places<'_>, entry: &HoleEntry, edit: &Edit) -> Option<(Span, bool)> {
+    if let HoleKind::Guard { is_body, .. } = entry.hole.kind {
+        return Some((entry.hole.span, is_body));
+    }
     let around = places
         .holes
         .iter()
@@ -361,9 +429,7 @@ fn deletion(places: Places<'_>, entry: &HoleEntry, edit: &Edit) -> Option<Edit> 
         HoleKind::Guard { is_body, .. } => Some((other.hole.span, is_body)),
         _ => None,
     });
-    let (span, is_body) = guards.min_by_key(|(span, _)| span.len())?;
-    let source = &places.files[entry.file].unit.source;
-    Some(delete_statement(source, span, is_body))
+    guards.min_by_key(|(span, _)| span.len())
 }
 
 #[cfg(test)]

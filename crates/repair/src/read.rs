@@ -66,6 +66,7 @@ impl Plan {
                     function: id,
                     visited_by: BTreeSet::new(),
                     nearness: 0.0,
+                    held: 0.0,
                     suspiciousness: 0.0,
                 });
             }
@@ -133,15 +134,18 @@ pub(crate) fn selected(
     let sources = all_sources(&prepared.commands, sandbox);
     if project.files.is_empty() {
         let is_test = |path: &PathBuf| prepared.test_sources.contains(path);
-        // What only tests include belongs to them.
-        let is_tests = |commands: &[CompileCommand]| {
+        // What only tests include, and lies beside one of them, belongs to them; elsewhere it is what they test, as a library that is one header.
+        let is_tests = |path: &Path, commands: &[CompileCommand]| {
             let including = includers(commands, sandbox);
-            !including.is_empty() && including.iter().all(is_test)
+            let mut beside = including.iter().filter(|one| one.parent() == path.parent());
+            including.iter().all(is_test) && beside.next().is_some()
         };
-        return Ok(sources
+        let (own, of_tests): (Vec<_>, Vec<_>) = sources
             .into_iter()
-            .filter(|(path, commands)| !is_test(path) && !is_tests(commands))
-            .collect());
+            .filter(|(path, _)| !is_test(path))
+            .partition(|(path, commands)| !is_tests(path, commands));
+        // There is nothing else.
+        return Ok(if own.is_empty() { of_tests } else { own });
     }
     let mut chosen = BTreeMap::new();
     for selection in &project.files {
@@ -303,7 +307,7 @@ pub(crate) fn read_sources(
                     let before = reader.entries.len();
                     reader.read(relative, commands)?;
                     for entry in &reader.entries[before..] {
-                        if let Some(place) = focus.place(relative, entry.hole.span) {
+                        if let Some(place) = focus.place_of(relative, &entry.hole) {
                             counts[place] += usize::from(entry.is_counted());
                         }
                     }
@@ -313,12 +317,13 @@ pub(crate) fn read_sources(
             }
             let plans = &reader.plans;
             reader.entries.retain_mut(|entry| {
-                let place = focus.place(&plans[entry.file].file.relative, entry.hole.span);
+                let place = focus.place_of(&plans[entry.file].file.relative, &entry.hole);
                 let Some(place) = place.filter(|&place| (first..considered).contains(&place))
                 else {
                     return false;
                 };
                 entry.nearness = focus.nearness(place);
+                entry.held = focus.score(place);
                 true
             });
         }

@@ -2,27 +2,33 @@
 
 use patchwright_text::Edit;
 
-use crate::names::begins_with_itself;
+use crate::{change_text::on_one_line, names::begins_with_itself};
 
-/// Whether an edit makes a line that repeats an operand ([`repeats_operand`]), that gives two variables one value, as
+/// Whether an edit makes a line, or a statement of several lines, that repeats an operand ([`repeats_operand`]), that gives two variables one value, as
 /// `*x = b, *y = b`, or in which a loop begins with its own variable.
 pub(crate) fn repeats(source: &[u8], edit: &Edit) -> bool {
     let (start, end) = (edit.span.start as usize, edit.span.end as usize);
     let is_end = |byte: &u8| *byte == b'\n';
-    let from = source[..start]
-        .iter()
-        .rposition(is_end)
-        .map_or(0, |at| at + 1);
-    let to = source[end..].iter().position(is_end);
-    let to = to.map_or(source.len(), |at| end + at);
-    let before = &source[from..to];
+    let is_end_of_statement = |byte: &u8| matches!(byte, b';' | b'{' | b'}');
+    let behind_last = |is_end: &dyn Fn(&u8) -> bool| {
+        let last = source[..start].iter().rposition(is_end);
+        last.map_or(0, |at| at + 1)
+    };
+    let before_next = |is_end: &dyn Fn(&u8) -> bool| {
+        let next = source[end..].iter().position(is_end);
+        next.map_or(source.len(), |at| end + at)
+    };
+    let from = behind_last(&is_end).min(behind_last(&is_end_of_statement));
+    let to = before_next(&is_end).max(before_next(&is_end_of_statement));
+    let before = on_one_line(&source[from..to]);
     let after = [&source[from..start], &edit.text, &source[end..to]].concat();
+    let after = on_one_line(&after);
     let repeats =
         |text: &[u8]| repeats_operand(text) || repeats_value(text) || begins_with_itself(text);
     if is_indexed_by_itself(&after) && !is_indexed_by_itself(source) {
         return true;
     }
-    repeats(&after) && !repeats(before)
+    repeats(&after) && !repeats(&before)
 }
 
 /// Whether an element of an array is the index of one of the same array, as in `row[2][row[2][i]]`. Where elements are links that is meant, and

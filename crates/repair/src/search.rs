@@ -22,9 +22,7 @@ use crate::{
     Event, RepairError, RepairOptions, Surroundings,
     classes::Classes,
     copies::Copies,
-    declarations::{
-        DECLARATION_COST, DeclarationTurn, LATEST_DECLARATIONS, PARENTHESES_COST, SHOWN_COST,
-    },
+    declarations::{DECLARATION_COST, DeclarationTurn, PARENTHESES_COST, SHOWN_COST},
     deferred::Deferred,
     early::Early,
     evasion::is_evasion,
@@ -36,6 +34,7 @@ use crate::{
     order::{Step, steps},
     outcome::Stats,
     prepare::Prepared,
+    ran_out::{self, RanOut},
     ranking::Places,
     relations::Relations,
     turns::{Turns, weight},
@@ -120,6 +119,14 @@ pub(crate) struct Search<'a> {
     pub(crate) lone: BTreeMap<(usize, u32, CandidateId), Lone>,
     /// About how much memory the states and classes of all locations take.
     pub(crate) bytes: usize,
+    /// Executions that were ended because they took too much processor time.
+    pub(crate) ran_out: Vec<RanOut>,
+    /// How many of these were done again, by the time that they had before.
+    pub(crate) given_longer: BTreeMap<u32, usize>,
+    /// What was put off is being executed.
+    pub(crate) is_deferred: bool,
+    /// So many times the usual processor time an execution has now.
+    pub(crate) longer: u32,
 }
 
 /// Explores the spaces of all holes.
@@ -211,6 +218,10 @@ fn searched(
         slice: None,
         lone: BTreeMap::new(),
         bytes: 0,
+        ran_out: Vec::new(),
+        given_longer: BTreeMap::new(),
+        is_deferred: false,
+        longer: 1,
     };
     (surroundings.events)(Event::Phase("searching"));
     let workers = &mut instrumented.workers;
@@ -241,7 +252,12 @@ fn searched(
         }
         if begins {
             if let Some(level) = turns.level() {
-                match search.explore_deferred_below(level, workers) {
+                let explored = search.explore_deferred_below(level, workers);
+                let explored = explored.and_then(|any| {
+                    search.take_longer(level, ran_out::EARLY_EXECUTIONS, workers)?;
+                    Ok(any)
+                });
+                match explored {
                     Ok(any) => has_deferred |= any,
                     Err(error) if error.is_cancelled() => {
                         search.found.interrupted = true;
@@ -252,16 +268,14 @@ fn searched(
             }
             turns.take_up();
         }
-        if !turns.is_taken_up()
-            && let Some(level) = turns.level()
-        {
-            // Nothing is built one by one before the cheapest changes have been tried.
-            let late =
-                level > DECLARATION_COST || (level > 1 && search.is_over_for(LATEST_DECLARATIONS));
+        // Nothing is built one by one before the cheapest changes have been tried, or half of the time is over.
+        let is_late = search.declarations_are_due();
+        if is_late || !turns.is_taken_up() {
+            let from = |least: u32| is_late || turns.level().is_some_and(|level| level >= least);
             let which = [
-                (DeclarationTurn::Parentheses, level >= PARENTHESES_COST),
-                (DeclarationTurn::Shown, level >= SHOWN_COST),
-                (DeclarationTurn::Others, late),
+                (DeclarationTurn::Parentheses, from(PARENTHESES_COST)),
+                (DeclarationTurn::Shown, from(SHOWN_COST)),
+                (DeclarationTurn::Others, from(DECLARATION_COST + 1)),
             ];
             let mut is_turn = false;
             for (which, _) in which.into_iter().filter(|(_, is_turn)| *is_turn) {
@@ -361,6 +375,18 @@ fn searched(
             explored => explored?,
         }
     }
+    if is_done && !search.found.interrupted {
+        match search.take_longer(u32::MAX, ran_out::ALL, workers) {
+            Err(error) if error.is_cancelled() => search.found.interrupted = true,
+            done => done?,
+        }
+    }
+    if !search.found.interrupted {
+        match search.try_deletions(workers) {
+            Err(error) if error.is_cancelled() => search.found.interrupted = true,
+            tried => tried?,
+        }
+    }
     if turns.have_been_put_off() || has_deferred {
         search.sort_classes(&steps);
     }
@@ -445,6 +471,17 @@ impl Search<'_> {
                 .sum();
             self.found.effort.entry(unit.entry).or_default().classes += classes as u64;
         }
+    }
+
+    /// Tells how far the search is. What the verification has rejected is no plausible patch.
+    pub(crate) fn tell_progress(&self, cost: u32) {
+        let rejected = self.early.map_or(0, Early::rejected);
+        (self.surroundings.events)(Event::Search {
+            explored: self.found.stats.explored,
+            executions: self.found.stats.executions,
+            cost,
+            plausible: self.found.classes.len().saturating_sub(rejected),
+        });
     }
 
     /// Whether the unit has candidates of this cost.

@@ -9,7 +9,7 @@ use patchwright_semantics::Instruction;
 use patchwright_space::{CandidateId, HoleKind, Space, term};
 
 use crate::{
-    Event, RepairError,
+    RepairError,
     classes::ClassVerdict,
     execute::{Report, Run},
     family::Unit,
@@ -41,7 +41,7 @@ impl Search<'_> {
     ) -> Result<usize, RepairError> {
         let mut left = candidates.into_iter();
         let mut open = VecDeque::new();
-        while !self.is_over() {
+        while !self.is_over() && !self.declarations_are_due() {
             // Their code would take much memory all at once.
             while open.len() < workers.len()
                 && let Some(id) = left.next()
@@ -51,12 +51,7 @@ impl Search<'_> {
             if open.is_empty() {
                 break;
             }
-            (self.surroundings.events)(Event::Search {
-                explored: self.found.stats.explored,
-                executions: self.found.stats.executions,
-                cost,
-                plausible: self.found.classes.len(),
-            });
+            self.tell_progress(cost);
             let mut batch: Vec<Single> = Vec::new();
             while batch.len() < workers.len()
                 && let Some(mut single) = open.pop_front()
@@ -81,6 +76,7 @@ impl Search<'_> {
             for (mut single, run) in batch.into_iter().zip(runs).rev() {
                 let test = tests[single.passed];
                 let verdict = run.verdict.clone();
+                self.note_ran_out((unit, cost), single.id, test, &run);
                 if !verdict.is_pass() {
                     *self.kills.entry(test).or_default() += 1;
                 }
@@ -221,6 +217,7 @@ impl Search<'_> {
                 members: edit.map(|edit| (edit, schema)).into_iter().collect(),
                 shared: None,
                 is_local: true,
+                is_never: false,
                 header: None,
             });
         }

@@ -10,21 +10,18 @@
 
 use std::{
     collections::BTreeMap,
-    ffi::OsString,
     path::{Path, PathBuf},
     sync::{Mutex, PoisonError},
 };
 
 use patchwright_csource::Function;
-use patchwright_exec::{
-    Limits, files,
-    runner::{Environment, Request},
-};
+use patchwright_exec::{files, runner::Environment};
 use patchwright_text::{LineMap, Span};
 
 use crate::{
     RepairError,
     check::{Candidate, at_once},
+    object,
     prepare::Prepared,
     undefined::{Cleared, Kind, Scrutiny, Trial},
     verify::CleanCopy,
@@ -35,9 +32,6 @@ const MOST_BODIES: usize = 16;
 
 /// The variable that says which bodies are executed.
 const CHOSEN: &str = "__pw_chosen_patch";
-
-/// An object in a copy, for a moment.
-const OBJECT: &str = ".patchwright-chosen.o";
 
 /// Makes a copy of a tree.
 type Beside<'b, 'a> = dyn Fn(&str, &Path) -> Result<CleanCopy<'a>, RepairError> + Sync + 'b;
@@ -207,7 +201,7 @@ impl Joined<'_> {
         };
         let text = self.text(true);
         copy.put(&self.candidate(&text))?;
-        let environment: Environment = first.linking(&copy, Some(&chooser.object))?;
+        let environment: Environment = first.linking(&mut copy, Some(&chooser.object))?;
         if let Some(error) = copy.build(&environment)? {
             tracing::info!("patches do not build together{error}");
             return copy.remove();
@@ -293,28 +287,17 @@ impl Chooser {
         if shown.contains(['"', '\\', '\n']) {
             return Ok(None);
         }
+        let source = include_str!("together/chosen.c");
+        let source = format!("#define NUMBER_FILE \"{shown}\"\n#define CHOSEN {CHOSEN}\n{source}");
         if !folder.exists() {
             files::create_private_folder(&folder)?;
         }
-        let source = include_str!("together/chosen.c");
-        let source = format!("#define NUMBER_FILE \"{shown}\"\n#define CHOSEN {CHOSEN}\n{source}");
-        files::write_atomic(&folder.join("chosen.c"), source.as_bytes())?;
-        let chooser = Chooser {
-            file: folder.join("number"),
-            object: seen.join("chosen.o"),
-        };
-        chooser.choose(0)?;
-        // Programs can write to the copy only.
-        let (tree, root) = (copy.sandbox().folder(), copy.sandbox().run_root());
-        let made = tree.join(OBJECT);
-        let words = ["-c", "-O1", "-fPIC", "-w", "-o", OBJECT].map(OsString::from);
-        let words = words.into_iter().chain([seen.join("chosen.c").into()]);
-        let request = Request::new("cc", root).args(words);
-        if !copy.run_program(&request.limits(Limits::for_build()))? {
+        let file = folder.join("number");
+        let Some(object) = object::compiled(copy, "chosen", &source)? else {
             return Ok(None);
-        }
-        files::write_atomic(&folder.join("chosen.o"), &files::read(&made)?)?;
-        files::remove_file(&made)?;
+        };
+        let chooser = Chooser { file, object };
+        chooser.choose(0)?;
         Ok(Some(chooser))
     }
 

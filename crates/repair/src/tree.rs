@@ -215,6 +215,20 @@ impl Tree {
         }
     }
 
+    /// Forgets the ends with verdicts like that, and how many executions went on unobserved from where.
+    pub(crate) fn forget(&mut self, is_forgotten: impl Fn(&ClassVerdict) -> bool) {
+        for node in &mut self.nodes {
+            let is_gone = match node {
+                Node::End(verdict) => is_forgotten(verdict),
+                Node::Unknown(_) => true,
+                Node::State { .. } | Node::Tail(_) => false,
+            };
+            if is_gone {
+                *node = Node::Unknown(0);
+            }
+        }
+    }
+
     /// The executions that the tree was made of, but for those that undefined values have ended.
     pub(crate) fn paths(&self) -> Vec<Run> {
         let mut found = Vec::new();

@@ -4,7 +4,8 @@
 //! another day. So each patch is tested in other circumstances that do not matter to a correct program:
 //! * other bytes in fresh memory of the heap (`MALLOC_PERTURB_` of the GNU library);
 //! * a build in which variables without a value hold a pattern, and fresh memory another one;
-//! * a build with sanitizers.
+//! * a build with sanitizers, in which each argument, and each variable of the environment, lies in memory of its own; of a program that is
+//!   built with sanitizers anyway, only that.
 //!
 //! And the compiler is asked what values are read that were certainly never written, and the analysis of definite values what may be
 //! (module `unwritten`).
@@ -23,8 +24,8 @@ use patchwright_exec::{
 };
 
 use crate::{
-    Event, RepairError, Surroundings, check::Candidate, prepare::Prepared, unwritten::Untouched,
-    verify::CleanCopy,
+    Event, RepairError, Surroundings, check::Candidate, object, prepare::Prepared,
+    unwritten::Untouched, verify::CleanCopy,
 };
 
 /// After so many patches with undefined behaviour, no further ones are tried.
@@ -66,6 +67,8 @@ pub(crate) struct Cleared {
 /// Circumstances that do not matter to a correct program.
 pub(crate) struct Trial {
     pub(crate) kind: Kind,
+    /// Flags for the compiler.
+    flags: &'static [&'static str],
     /// A built copy of the untouched program, if it is built in another way.
     base: Option<PathBuf>,
     environment: Environment,
@@ -154,12 +157,16 @@ impl Scrutiny {
         });
         for kind in [Kind::Perturbed, Kind::Filled, Kind::Sanitized] {
             // Their own memory is not that of the GNU library.
-            if is_sanitized {
+            if is_sanitized && kind != Kind::Sanitized {
                 continue;
             }
-            match Trial::measure(kind, prepared, project, surroundings)? {
+            let flags = match is_sanitized {
+                true => &[],
+                false => kind.flags(),
+            };
+            match Trial::measure(kind, flags, prepared, project, surroundings)? {
                 Ok(trial) => trials.push(trial),
-                Err(why) if kind == Kind::Sanitized => {
+                Err(why) if kind == Kind::Sanitized && !is_sanitized => {
                     let flags = kind.flags().last().copied().unwrap_or_default();
                     (surroundings.events)(Event::Warning(format!(
                         "{why} with {flags}, so patches are not looked at for undefined behaviour by sanitizers"
@@ -249,19 +256,21 @@ impl Trial {
     /// Builds the untouched program and tests it; why that cannot be done otherwise.
     fn measure(
         kind: Kind,
+        flags: &'static [&'static str],
         prepared: &Prepared,
         project: &Project,
         surroundings: &Surroundings<'_>,
     ) -> Result<Result<Trial, String>, RepairError> {
         let mut trial = Trial {
             kind,
+            flags,
             base: None,
             environment: kind.environment(&prepared.suite.environment),
             passing: BTreeSet::new(),
             reported: BTreeSet::new(),
         };
-        let mut copy = match kind.flags() {
-            [] => {
+        let mut copy = match kind {
+            Kind::Perturbed => {
                 let copy = CleanCopy::start(kind.name(), prepared, project, surroundings)?;
                 let mut gives = MEMORY_GIVERS.into_iter();
                 let has = gives.try_fold(false, |has, name| {
@@ -275,7 +284,7 @@ impl Trial {
             }
             _ => {
                 let mut copy = CleanCopy::fresh(kind.name(), prepared, project, surroundings)?;
-                let environment = trial.flagged(&copy)?;
+                let environment = trial.linking(&mut copy, None)?;
                 if let Some(error) = copy.build_anew(&environment)? {
                     tracing::info!("{}: it does not build{error}", kind.name());
                     copy.remove()?;
@@ -311,30 +320,30 @@ impl Trial {
         Ok(Ok(trial))
     }
 
-    fn flagged(&self, copy: &CleanCopy<'_>) -> Result<Environment, FileError> {
-        self.linking(copy, None)
-    }
-
     /// The environment for its build, in which an object (as programs see it) is linked to all programs.
     pub(crate) fn linking(
         &self,
-        copy: &CleanCopy<'_>,
+        copy: &mut CleanCopy<'_>,
         object: Option<&Path>,
-    ) -> Result<Environment, FileError> {
+    ) -> Result<Environment, RepairError> {
+        // What reads beside an argument is seen then.
+        let apart = match self.kind {
+            Kind::Sanitized => object::compiled(copy, "apart", include_str!("together/apart.c"))?,
+            Kind::Perturbed | Kind::Filled => None,
+        };
+        let objects: Vec<&Path> = object.into_iter().chain(apart.as_deref()).collect();
         let name = match object {
             None => format!("flags-{}", self.kind.name()),
             Some(_) => format!("flags-{}-all", self.kind.name()),
         };
         let (folder, seen) = copy.run_folders();
-        flagged_environment(
-            &folder.join(&name),
-            &seen.join(&name),
-            Flagged {
-                flags: self.kind.flags(),
-                object,
-                ..Flagged::default()
-            },
-        )
+        let flagged = Flagged {
+            flags: self.flags,
+            objects: &objects,
+            ..Flagged::default()
+        };
+        let environment = flagged_environment(&folder.join(&name), &seen.join(&name), flagged)?;
+        Ok(environment)
     }
 
     /// A built copy of the untouched program, if it is built in another way.
@@ -351,7 +360,7 @@ impl Trial {
         copy.put(candidate)?;
         let environment = match self.base {
             None => Environment::default(),
-            Some(_) => self.flagged(copy)?,
+            Some(_) => self.linking(copy, None)?,
         };
         Ok(copy.build(&environment)?.is_none())
     }

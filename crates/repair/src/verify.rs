@@ -126,7 +126,9 @@ impl<'v> Verifying<'v, '_> {
             };
             let mut batch: Vec<Proposed<'_>> = Vec::new();
             while batch.len() < room {
-                let proposed = match selection.next() {
+                // What has been shown stays: there is room for it.
+                let only_shown = !self.options.all && room - batch.len() <= selection.shown_left();
+                let proposed = match selection.next(only_shown && selection.shown_left() > 0) {
                     Err(error) if is_cancelled(&error) => {
                         self.verified.interrupted = true;
                         break;

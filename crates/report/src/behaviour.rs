@@ -162,8 +162,14 @@ impl Behaviour {
             let name = match (numbers.len(), self.names.is_empty()) {
                 (1, true) => format!("patch {}", numbers[0]),
                 (1, false) => numbers[0].clone(),
-                (_, true) => format!("patches {} (no input tells them apart)", numbers.join(", ")),
-                (_, false) => format!("{} (no input tells them apart)", numbers.join(", ")),
+                (_, true) => format!(
+                    "patches {} (none of the inputs tried tells them apart)",
+                    numbers.join(", ")
+                ),
+                (_, false) => format!(
+                    "{} (none of the inputs tried tells them apart)",
+                    numbers.join(", ")
+                ),
             };
             let _ = write!(
                 text,

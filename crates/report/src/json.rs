@@ -99,6 +99,8 @@ struct Stats<'a> {
     undefined: u64,
     /// Candidates without a verdict, because their location had too many states.
     left_out: u64,
+    ran_out: u64,
+    given_longer: u64,
     /// Executions of tests by the search.
     executions: u64,
     /// Of these, what was known from an earlier run.
@@ -265,6 +267,8 @@ pub fn repair(
             explored: stats.explored,
             undefined: stats.undefined,
             left_out: stats.too_many_states,
+            ran_out: stats.ran_out,
+            given_longer: stats.given_longer,
             executions: stats.executions,
             resumed: stats.resumed,
             forked: stats.forked,

@@ -97,7 +97,7 @@ pub fn patch(number: usize, patch: &Patch, style: Style) -> String {
 
 /// A patch that is shown before the report, which says more of it.
 pub fn early_patch(patch: &Patch, style: Style) -> String {
-    let title = format!("verified · {}", title(patch));
+    let title = format!("passes all tests · {}", title(patch));
     format!("{}\n{}\n", style.paint("1", &title), diff(patch, style))
 }
 
@@ -232,6 +232,14 @@ pub fn summary(outcome: &RepairOutcome) -> String {
             count(stats.too_many_states, "candidate", "candidates")
         );
     }
+    if stats.ran_out > 0 && outcome.patches.is_empty() {
+        let _ = writeln!(
+            text,
+            "Ended for taking many times the processor time of a test: {}, of which {} were given more; --test-timeout says how much a test may take.",
+            count(stats.ran_out, "execution", "executions"),
+            grouped(stats.given_longer),
+        );
+    }
     if let Some(two) = stats.two_places {
         let _ = writeln!(
             text,
@@ -364,6 +372,7 @@ pub fn stats(stats: &Stats) -> String {
     row("explored", grouped(stats.explored));
     row("… with undefined behaviour", grouped(stats.undefined));
     row("left out", grouped(stats.too_many_states));
+    row("ended for their processor time", grouped(stats.ran_out));
     row(
         "changed declarations, each built",
         grouped(stats.declarations),

@@ -36,7 +36,7 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>, callees: &Callees<'_>) {
         else {
             continue;
         };
-        if span.len() > LONGEST || finder.has_statements(id) {
+        if !finder.is_short(span, LONGEST) || finder.has_statements(id) {
             continue;
         }
         let mut sides = Vec::new();

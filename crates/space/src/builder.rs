@@ -21,7 +21,7 @@ use crate::{
     familiar::{Familiar, is_of_bits},
     holes::{Hole, HoleKind},
     pools::{PoolId, Pools},
-    sites::{Parents, Site, operands, sites},
+    sites::{Parents, Site, operands, sites, uses},
     space::{Block, Schema, Space, SpaceLimits, Step, Template, Way, original},
     term::{
         self, CType, Context, Kind, Operand, Pointees, Precedence, Term, binary_type,
@@ -75,6 +75,10 @@ impl Space {
     ) -> Space {
         let root = original(&hole);
         let truth = hole.context == Context::Truth;
+        let uses = match (&hole.kind, expr) {
+            (HoleKind::Expression { .. }, Some(id)) => uses(function, id, &root),
+            _ => Vec::new(),
+        };
         let sites = match (&hole.kind, expr) {
             (HoleKind::Expression { .. }, Some(id)) => sites(function, parents, id, &root, truth),
             _ => vec![Site {
@@ -101,6 +105,7 @@ impl Space {
                 hole,
                 pools: Pools::default(),
                 sites,
+                uses,
                 blocks: Vec::new(),
                 ways: Vec::new(),
                 given: Vec::new(),

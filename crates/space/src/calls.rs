@@ -148,7 +148,7 @@ fn call(finder: &mut Finder<'_, '_, '_>, id: ExprId, discarded: bool) -> Option<
         finder.found.refuse("calls from the body of a macro");
         return None;
     };
-    if span.len() > LONGEST_CALL {
+    if !finder.is_short(span, LONGEST_CALL) {
         finder.found.refuse("calls with very long text");
         return None;
     }

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use patchwright_csource::{
-    ExprId, ExprKind, Function, Place, Scope, ScopeMap, StmtId, StmtKind, VarId,
+    ExprId, ExprKind, Function, Place, Scope, ScopeMap, StmtId, StmtKind, VarId, lex,
 };
 use patchwright_text::{Edit, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -24,7 +24,7 @@ use crate::{
     insertion::insertion_after,
     jumps, labels, letter_digits, limits, links, loops, moves, negative_remainders, newlines,
     next_keys, null_pointers, operators, other_jumps, others, own_calls, predicates, ranges,
-    remainders, renames, repetitions, resets, results, second_calls, sizes,
+    remainders, renames, repetitions, resets, results, same_operator, second_calls, sizes,
     slots::{AtomBuilder, Atoms},
     space::{Schema, Schemas},
     strings, subscripts, targets,
@@ -226,6 +226,7 @@ pub fn choices(
     }
     if schemas.operator {
         operators::find(&mut finder);
+        same_operator::find(&mut finder);
     }
     if schemas.breaks {
         operators::find_breaks(&mut finder);
@@ -320,7 +321,18 @@ impl Finder<'_, '_, '_> {
         });
     }
 
-    /// The text of a span of the source.
+    /// The text of a span as it would stand on one line, without comments: what is compared, repeated, or put into another text. Layout
+    /// means nothing in C, so no rule may depend on it.
+    pub(crate) fn plain(&self, span: Span) -> String {
+        lex::on_one_line(&self.builder.unit.text(span))
+    }
+
+    /// Whether a text has no more bytes than that, on one line.
+    pub(crate) fn is_short(&self, span: Span, longest: u32) -> bool {
+        span.len() <= longest || self.plain(span).len() <= longest as usize
+    }
+
+    /// The text of a span of the source, as it is laid out: what is copied with its lines, and what places are counted in.
     pub(crate) fn text(&self, span: Span) -> String {
         self.builder.unit.text(span).into_owned()
     }

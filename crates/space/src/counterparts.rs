@@ -11,6 +11,7 @@ use patchwright_text::Span;
 use crate::{
     choices::{Alternative, Finder, Form, Standing},
     insertion::{insertion, insertion_after},
+    next_keys::is_member_at,
     repetitions::{can_stand, choices, is_last, sources},
     space::Schema,
 };
@@ -99,7 +100,7 @@ fn add(
             let edit = insertion(source, next.span, is_body, text);
             (text.clone(), edit, Form::Before { is_body })
         }
-        None if is_last(finder, own) && own.span.len() <= LONGEST => {
+        None if is_last(finder, own) && finder.is_short(own.span, LONGEST) => {
             let edit = insertion_after(source, own.span, own.is_body, text);
             let woven = format!("{} {text}", finder.text(own.span));
             (woven, edit, Form::Instead)
@@ -169,7 +170,7 @@ fn pairs(finder: &mut Finder<'_, '_, '_>, known: &BTreeMap<String, Option<VarId>
     });
     let spans: Vec<Span> = statements
         .chain(compared)
-        .filter(|span| span.len() <= LONGEST)
+        .filter(|span| finder.is_short(*span, LONGEST))
         .take(MOST_TEXTS)
         .collect();
     let texts: Vec<Vec<String>> = spans
@@ -237,8 +238,7 @@ fn renamed(text: &str, names: &Names) -> String {
     let mut rest = 0;
     let bytes = text.as_bytes();
     for (word, at) in lex::words_with_places(bytes) {
-        let before = text[..at].trim_end();
-        let is_member = before.ends_with('.') || before.ends_with("->");
+        let is_member = is_member_at(text, at);
         if let Some(other) = names.get(&word).filter(|_| !is_member) {
             renamed.push_str(&text[rest..at]);
             renamed.push_str(other);
@@ -254,23 +254,8 @@ fn compares(operator: BinaryOperator) -> bool {
     matches!(operator, Lt | Le | Gt | Ge | Eq | Ne)
 }
 
+/// The words and signs of a text.
 fn tokens(text: &str) -> Vec<String> {
-    let tokens = tokens_with_places(text).into_iter();
-    tokens.map(|(token, _)| token).collect()
-}
-
-/// The words and signs of a text, each with the offset at which it begins.
-pub(crate) fn tokens_with_places(text: &str) -> Vec<(String, u32)> {
-    let bytes = text.as_bytes();
-    let (mut at, mut found) = (0, Vec::new());
-    loop {
-        at = lex::skip_blank(bytes, at);
-        if at >= bytes.len() {
-            return found;
-        }
-        let end = lex::step(bytes, at).min(bytes.len());
-        let token = String::from_utf8_lossy(&bytes[at..end]).into_owned();
-        found.push((token, at as u32));
-        at = end;
-    }
+    let tokens = lex::tokens(text).into_iter();
+    tokens.map(|(token, _)| token.to_owned()).collect()
 }

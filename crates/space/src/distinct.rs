@@ -22,7 +22,7 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
         let StmtKind::Expression(expr) = finder.function.stmt(standing.id).kind else {
             continue;
         };
-        if standing.span.len() > LONGEST || finder.has_statements(expr) {
+        if !finder.is_short(standing.span, LONGEST) || finder.has_statements(expr) {
             continue;
         }
         let mut indices: Vec<(u32, bool, String)> = Vec::new();
@@ -68,7 +68,7 @@ fn collect(finder: &Finder<'_, '_, '_>, id: ExprId, found: &mut Vec<(u32, bool, 
             && !has_effects(finder, bare)
             && let Some(span) = expr.place.editable()
         {
-            let text = finder.text(span);
+            let text = finder.plain(span);
             if !found.iter().any(|(_, _, known)| *known == text) {
                 found.push((span.start, is_calculated, text));
             }

@@ -54,10 +54,15 @@ impl Space {
         let mut table = self.hole.atoms.table.clone();
         let filling = self.filling_with(id, pointees, &mut |term| {
             let kept = self.sites.iter().find(|site| site.term == term);
-            match (kept, term.kind()) {
-                (Some(site), kind) if !matches!(kind, Kind::Atom(_) | Kind::Constant(..)) => {
-                    let text = String::from_utf8_lossy(&source[site.span.range()]).into_owned();
-                    let precedence = term.precedence(&table);
+            let kept = kept.map(|site| (site.span, term.precedence(&table)));
+            // A name or a call.
+            let used = self.uses.iter().find(|(used, _)| *used == term);
+            let used = used.map(|(_, span)| (*span, Precedence::Postfix));
+            match (kept.or(used), term.kind()) {
+                (Some((span, precedence)), kind)
+                    if !matches!(kind, Kind::Atom(_) | Kind::Constant(..)) =>
+                {
+                    let text = String::from_utf8_lossy(&source[span.range()]).into_owned();
                     let ctype = term.ctype();
                     let atom = table.add(Atom {
                         spelling: text,

@@ -32,7 +32,7 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
         else {
             continue;
         };
-        if standing.span.len() > LONGEST || finder.has_statements(expr) {
+        if !finder.is_short(standing.span, LONGEST) || finder.has_statements(expr) {
             continue;
         }
         let Some(pointer) = followed(finder, target) else {
@@ -46,7 +46,7 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
             continue;
         }
         let pointer = finder.builder.unit.variable(pointer).name.clone();
-        let value = finder.text(value_span);
+        let value = finder.plain(value_span);
         let ty = finder.function.expr(finder.function.stripped(target)).ty;
         let wanted = finder.builder.ctype(ty);
         let mut others = Vec::new();

@@ -2,7 +2,7 @@
 //!
 //! Who writes cases down one after the other forgets that a later one applies as well, or that only one of them does.
 
-use patchwright_csource::{Function, Place, StmtId, StmtKind};
+use patchwright_csource::{Function, Place, StmtId, StmtKind, lex};
 use patchwright_text::{Edit, Span};
 
 use crate::{
@@ -61,7 +61,7 @@ fn joined(finder: &Finder<'_, '_, '_>, inner: &[StmtId]) -> Vec<Change> {
         };
         let is_in_order = spans.windows(2).all(|two| two[0].end <= two[1].start);
         let whole = Span::new(first.start, last.end.max(first.end));
-        if whole.len() > LONGEST || !is_in_order || !is_repeatable(function, whole) {
+        if !finder.is_short(whole, LONGEST) || !is_in_order || !is_repeatable(function, whole) {
             continue;
         }
         let alternatives = run.iter().zip(&spans[1..]);
@@ -136,9 +136,11 @@ fn parted(finder: &Finder<'_, '_, '_>, id: StmtId, span: Span) -> Vec<Change> {
         };
         let gap = Span::new(before.end, behind.start);
         let text = finder.text(gap);
-        let can_be = span.len() <= LONGEST && is_repeatable(function, span);
-        if let Some(word) = text.rfind("else").filter(|_| can_be) {
-            let start = gap.start + word as u32;
+        let can_be = finder.is_short(span, LONGEST) && is_repeatable(function, span);
+        let words = lex::tokens(&text);
+        let word = words.iter().rfind(|(token, _)| *token == "else");
+        if let Some((_, word)) = word.filter(|_| can_be) {
+            let start = gap.start + *word as u32;
             let edit = Edit::replace(Span::new(start, gap.end), "");
             let woven = within(finder, span, &edit);
             found.push(Alternative {

@@ -22,7 +22,7 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
         let Some(edit) = moved(finder, standing.id, span) else {
             continue;
         };
-        if span.len() > LONGEST || !is_repeatable(finder.function, span) {
+        if !finder.is_short(span, LONGEST) || !is_repeatable(finder.function, span) {
             finder
                 .found
                 .refuse("GUARD by the other `else` of a long text, or one with labels");

@@ -26,7 +26,9 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
         if !(2..=MOST_CASES).contains(&cases.len()) {
             continue;
         }
-        if standing.span.len() > LONGEST || !is_repeatable(finder.function, standing.span) {
+        if !finder.is_short(standing.span, LONGEST)
+            || !is_repeatable(finder.function, standing.span)
+        {
             finder
                 .found
                 .refuse("MOVE of cases with a long text, or with labels");

@@ -214,7 +214,7 @@ fn simple(finder: &Finder<'_, '_, '_>, value: ExprId) -> Option<Returned> {
     let expr = finder.function.expr(id);
     // `-1` that stands in a macro's body is named by the macro.
     let whole = finder.function.expr(value).place;
-    let text = finder.text(expr.place.editable().or(whole.editable())?);
+    let text = finder.plain(expr.place.editable().or(whole.editable())?);
     match expr.kind {
         ExprKind::Integer { .. } | ExprKind::Float(_) => Some(Returned::Constant(text)),
         ExprKind::Unary {
@@ -235,8 +235,8 @@ fn simple(finder: &Finder<'_, '_, '_>, value: ExprId) -> Option<Returned> {
         }
         // `JBG_EINVAL | 12`, or what a macro calculates: as the function writes it.
         _ => {
-            let text = finder.text(whole.editable()?);
-            let is_short = text.len() <= MOST_TEXT && !text.contains('\n');
+            let text = finder.plain(whole.editable()?);
+            let is_short = text.len() <= MOST_TEXT;
             let is_constant = is_short && is_constant(finder.function, id);
             is_constant.then_some(Returned::Constant(text))
         }
@@ -272,8 +272,8 @@ fn last_calls(finder: &Finder<'_, '_, '_>) -> Vec<(Span, String)> {
         let Some(span) = stmt.place.editable() else {
             continue;
         };
-        let text = finder.text(span);
-        let is_new = !text.contains('\n') && found.iter().all(|(_, other)| *other != text);
+        let text = finder.plain(span);
+        let is_new = found.iter().all(|(_, other)| *other != text);
         if ends && is_new && arguments.iter().all(is_fixed) && text.len() <= MOST_CALL_TEXT {
             found.push((span, text));
         }

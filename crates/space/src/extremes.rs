@@ -106,7 +106,7 @@ fn kept(finder: &mut Finder<'_, '_, '_>, standing: Standing) -> Option<Kept> {
     };
     let text = |id: ExprId| {
         let span = function.expr(function.stripped(id)).place.editable()?;
-        Some(finder.text(span))
+        Some(finder.plain(span))
     };
     let (lvalue, kept) = (text(target)?, text(value)?);
     let compared = [text(left)?, text(right)?];
@@ -114,7 +114,7 @@ fn kept(finder: &mut Finder<'_, '_, '_>, standing: Standing) -> Option<Kept> {
         compared == [lvalue.clone(), kept.clone()] || compared == [kept.clone(), lvalue.clone()];
     let is_plain = !has_effects(finder, target)
         && !has_effects(finder, value)
-        && standing.span.len() <= LONGEST
+        && finder.is_short(standing.span, LONGEST)
         && lvalue != kept;
     let (target, value) = (function.stripped(target), function.stripped(value));
     let ctype = finder.builder.ctype(function.expr(target).ty)?;
@@ -186,7 +186,7 @@ fn before_loop(finder: &mut Finder<'_, '_, '_>, around: &Standing, alike: &[&Kep
     let (Some(span), false) = (span, array.contains(&index)) else {
         return;
     };
-    let value = format!("{}[0]", finder.text(span));
+    let value = format!("{}[0]", finder.plain(span));
     let mut texts = Vec::new();
     for set in sets(alike) {
         let targets = set

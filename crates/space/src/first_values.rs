@@ -155,8 +155,8 @@ fn number(function: &Function, id: patchwright_csource::ExprId) -> Option<i128> 
     }
 }
 
-/// Numbers that a variable of this name may begin with: those beside the one that it has, those with which one begins, those that stand beside
-/// its name, and the limits of its type.
+/// Numbers that a variable of this name may begin with: those beside the one that it has, those with which one begins, those that stand in a
+/// statement with its name, and the limits of its type.
 fn values(finder: &Finder<'_, '_, '_>, name: &str, now: i128) -> Vec<String> {
     let unit = &finder.builder.unit;
     let mut found: Vec<String> = Vec::new();
@@ -170,21 +170,16 @@ fn values(finder: &Finder<'_, '_, '_>, name: &str, now: i128) -> Vec<String> {
     for value in [0, 1, -1, number + 1, number - 1] {
         add(value.to_string());
     }
-    for line in unit.source.split(|&byte| byte == b'\n') {
-        if line.trim_ascii_start().starts_with(b"#") || !mentions(line, name) {
+    let source = String::from_utf8_lossy(&unit.source);
+    for words in lex::statements(&source) {
+        if !words.contains(&name) {
             continue;
         }
-        let mut at = 0;
-        while at < line.len() {
-            let end = lex::step(line, at);
-            let word = &line[at..end];
-            if word[0].is_ascii_digit()
-                && let Ok(text) = std::str::from_utf8(word)
-                && text.parse::<i64>().is_ok()
+        for word in words {
+            if word.starts_with(|first: char| first.is_ascii_digit()) && word.parse::<i64>().is_ok()
             {
-                add(text.to_owned());
+                add(word.to_owned());
             }
-            at = end.max(at + 1);
         }
     }
     for extreme in EXTREMES {

@@ -128,7 +128,7 @@ fn governed(finder: &Finder<'_, '_, '_>) -> Vec<(Standing, ExprId)> {
             let standing = standings.find(|standing| standing.id == last);
             found.extend(
                 standing
-                    .filter(|standing| standing.span.len() <= LONGEST)
+                    .filter(|standing| finder.is_short(standing.span, LONGEST))
                     .map(|standing| (standing.clone(), condition)),
             );
         }

@@ -2,7 +2,7 @@
 //!
 //! Woven in as another value of what the `switch` looks at: it goes to the other label then, and nothing of its body is repeated.
 
-use patchwright_csource::{ExprId, ExprKind, Function, Place, StmtId, StmtKind};
+use patchwright_csource::{ExprId, ExprKind, Function, Place, StmtId, StmtKind, lex};
 use patchwright_text::{Edit, Span};
 
 use crate::{
@@ -95,7 +95,7 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
         let Place::Written(span) = finder.function.expr(bare).place else {
             continue;
         };
-        if span.len() > LONGEST || finder.has_statements(bare) {
+        if !finder.is_short(span, LONGEST) || finder.has_statements(bare) {
             continue;
         }
         let Some(ctype) = value_type(finder, bare) else {
@@ -281,7 +281,9 @@ fn sections(finder: &Finder<'_, '_, '_>, body: StmtId) -> Option<Vec<Section>> {
             // The body of a macro is like no other one.
             _ => format!("#{}", at.0),
         };
-        current.body.extend(text.split_whitespace());
+        current
+            .body
+            .extend(lex::tokens(&text).iter().map(|(token, _)| *token));
         current.goes_on = goes_on(function, at);
         // Labels further in may be any.
         if has_labels(function, at) {
@@ -336,8 +338,11 @@ fn label(finder: &Finder<'_, '_, '_>, id: StmtId, inner: StmtId) -> Option<Label
         (at, function.stmt(id).place, function.stmt(inner).place)
     {
         // What stands between them is a colon.
-        let colon = finder.text(Span::new(at.end, body.start)).find(':');
-        span = colon.map(|colon| Span::new(whole.start, at.end + colon as u32 + 1));
+        let between = finder.text(Span::new(at.end, body.start));
+        let colon = lex::tokens(&between)
+            .into_iter()
+            .find(|(token, _)| *token == ":");
+        span = colon.map(|(_, colon)| Span::new(whole.start, at.end + colon as u32 + 1));
     }
     let (is_character, is_enumerator) = match &expr.kind {
         ExprKind::Integer {

@@ -34,7 +34,8 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
         };
         let ty = expr.ty;
         let ctype = finder.builder.ctype(ty).filter(|ctype| ctype.is_integer());
-        let Some(ctype) = ctype.filter(|_| span.len() <= LONGEST && !finder.has_statements(id))
+        let Some(ctype) =
+            ctype.filter(|_| finder.is_short(span, LONGEST) && !finder.has_statements(id))
         else {
             continue;
         };

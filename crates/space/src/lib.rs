@@ -80,6 +80,7 @@ mod renames;
 mod repetitions;
 mod resets;
 mod results;
+mod same_operator;
 mod second_calls;
 mod selectors;
 pub mod sites;

@@ -37,7 +37,7 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
     // What is read into a variable may be its first value.
     never.sort_by_key(|id| addressed.contains(id));
     for standing in finder.statements.clone() {
-        if standing.span.len() > LONGEST {
+        if !finder.is_short(standing.span, LONGEST) {
             continue;
         }
         let mut mentioned = Vec::new();

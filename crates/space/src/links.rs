@@ -9,9 +9,9 @@ use patchwright_text::{Edit, Span};
 
 use crate::{
     choices::{Alternative, Finder, Form, Standing},
-    counterparts::tokens_with_places,
     distant::character,
     else_joined::is_repeatable,
+    moves::has_directive,
     operators::{goes_on, within},
     space::Schema,
 };
@@ -56,7 +56,7 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
             _ => continue,
         };
         for (whole, cases) in rows {
-            if whole.len() > LONGEST || !is_repeatable(finder.function, whole) {
+            if !finder.is_short(whole, LONGEST) || !is_repeatable(finder.function, whole) {
                 continue;
             }
             let alternatives = one_more(finder, &standing, whole, &cases);
@@ -191,8 +191,11 @@ fn last_of(finder: &Finder<'_, '_, '_>, id: StmtId) -> StmtId {
 type Token = (String, u32);
 
 fn tokens(finder: &Finder<'_, '_, '_>, span: Span) -> Vec<Token> {
-    let tokens = tokens_with_places(&finder.text(span)).into_iter();
-    tokens.map(|(token, at)| (token, span.start + at)).collect()
+    let text = finder.text(span);
+    let tokens = lex::tokens(&text).into_iter();
+    tokens
+        .map(|(token, at)| (token.to_owned(), span.start + at as u32))
+        .collect()
 }
 
 /// In what two cases differ: the word that they ask for, and one in what they do.
@@ -232,18 +235,17 @@ fn one_more(
         return Vec::new();
     };
     let (before, last) = (cases[at - 1], cases[at]);
-    // With what stands between them: `else`, and how it is laid out.
+    // With what stands between them: `else`, and how it is laid out. Comments are about the other cases.
     if before.span.end > last.span.start {
         return Vec::new();
     }
-    let gap = finder.text(Span::new(before.span.end, last.span.start));
-    let own = finder.text(last.span);
-    if [&gap, &own]
-        .iter()
-        .any(|text| text.contains("//") || text.contains("/*") || text.contains('#'))
+    let gap = Span::new(before.span.end, last.span.start);
+    if has_directive(finder.text(gap).as_bytes())
+        || has_directive(finder.text(last.span).as_bytes())
     {
         return Vec::new();
     }
+    let gap = lex::without_comments(&finder.text(gap));
     let in_row: Vec<&String> = texts.iter().flatten().map(|(token, _)| token).collect();
     let asked_before = texts[..at].iter().rev();
     let previous: Vec<&Token> = asked_before
@@ -274,11 +276,13 @@ fn one_more(
                     false if *token == done => word,
                     _ => continue,
                 };
-                text.push_str(&finder.text(Span::new(from, *at)));
+                text.push_str(&lex::without_comments(&finder.text(Span::new(from, *at))));
                 text.push_str(other);
                 from = at + token.len() as u32;
             }
-            text.push_str(&finder.text(Span::new(from, last.span.end)));
+            text.push_str(&lex::without_comments(
+                &finder.text(Span::new(from, last.span.end)),
+            ));
             let edit = Edit::insert(last.span.end, text);
             let bare = |text: &str| text.trim_matches(['"', '\'', '-']).to_ascii_lowercase();
             let is_said = !bare(key).is_empty() && bare(key) == bare(word);

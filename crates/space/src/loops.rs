@@ -4,7 +4,7 @@
 //! once more in the woven text for each of them.
 
 use patchwright_csource::{
-    BinaryOperator, ExprId, ExprKind, Place, StmtId, StmtKind, UnaryOperator, VarId,
+    BinaryOperator, ExprId, ExprKind, Place, StmtId, StmtKind, UnaryOperator, VarId, lex,
 };
 use patchwright_text::{Edit, Span};
 
@@ -78,7 +78,7 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
         let Some(head) = head(finder, standing.id) else {
             continue;
         };
-        if standing.span.len() > LONGEST {
+        if !finder.is_short(standing.span, LONGEST) {
             finder.found.refuse("LOOP of a statement with a long text");
             continue;
         }
@@ -96,15 +96,16 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
             gap(&head.condition_at, &head.increment_at),
         );
         // Nothing but the end of the beginning stands there.
-        if gaps.0.trim() != ";" || gaps.1.trim() != ";" {
+        let is_end = |gap: &str| lex::on_one_line(gap).trim() == ";";
+        if !is_end(&gaps.0) || !is_end(&gaps.1) {
             continue;
         }
         let mut alternatives = Vec::new();
         for (cost, first, condition, increment) in heads(&head) {
-            let behind = match (increment.is_empty(), gaps.1.split_once(';')) {
-                // What would stand before nothing.
-                (true, Some((blanks, _))) => format!("{blanks};"),
-                _ => gaps.1.clone(),
+            let behind = match increment.is_empty() {
+                // Without what would stand before nothing.
+                true => lex::on_one_line(&gaps.1).trim().to_owned(),
+                false => gaps.1.clone(),
             };
             let text = format!("{first}{}{condition}{behind}{increment}", gaps.0);
             let edit = Edit::replace(whole, text);
@@ -223,19 +224,26 @@ fn head(finder: &mut Finder<'_, '_, '_>, id: StmtId) -> Option<Head> {
     let ExprKind::Binary {
         operator,
         left,
-        right: last,
+        right,
     } = function.expr(function.stripped(condition)).kind
     else {
         return None;
     };
-    let (is_up, is_inclusive) = match operator {
+    // `n > i` says what `i < n` says.
+    let is_first = variable(finder, left) == Some(counter);
+    let (own, last) = match is_first {
+        true => (left, right),
+        false => (right, left),
+    };
+    let (is_less, is_inclusive) = match operator {
         BinaryOperator::Lt => (true, false),
         BinaryOperator::Le => (true, true),
         BinaryOperator::Gt => (false, false),
         BinaryOperator::Ge => (false, true),
         _ => return None,
     };
-    if variable(finder, left)? != counter || step(finder, increment, counter)? != is_up {
+    let is_up = is_less == is_first;
+    if variable(finder, own)? != counter || step(finder, increment, counter)? != is_up {
         return None;
     }
     let ctype = finder
@@ -283,7 +291,7 @@ fn step(finder: &Finder<'_, '_, '_>, id: ExprId, counter: VarId) -> Option<bool>
             operator: UnaryOperator::Step,
             operand,
         } if variable(finder, operand)? == counter => {
-            let text = finder.text(expr.place.editable()?);
+            let text = finder.plain(expr.place.editable()?);
             Some(text.contains("++"))
         }
         ExprKind::Assign {
@@ -325,7 +333,7 @@ fn bound(finder: &Finder<'_, '_, '_>, id: ExprId, counter: VarId) -> Option<Boun
     if !is_pure(finder, id, counter) {
         return None;
     }
-    let text = finder.text(bound_at(finder, id)?);
+    let text = finder.plain(bound_at(finder, id)?);
     let is_tight = match &finder.function.expr(finder.function.stripped(id)).kind {
         ExprKind::Binary { operator, .. } => {
             matches!(operator.spelling(), "+" | "-" | "*" | "/" | "%") || text.starts_with('(')

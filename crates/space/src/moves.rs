@@ -33,7 +33,7 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
         if !is_movable(finder, standing.id) {
             continue;
         }
-        if standing.span.len() > LONGEST {
+        if !finder.is_short(standing.span, LONGEST) {
             finder.found.refuse("MOVE of a statement with a long text");
             continue;
         }
@@ -57,7 +57,7 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
                     let told = step == 0
                         && !after
                         && is_movable(finder, inner[other])
-                        && beside.len() <= LONGEST;
+                        && finder.is_short(beside, LONGEST);
                     if told {
                         continue;
                     }
@@ -244,7 +244,7 @@ fn line_break(source: &[u8], start: u32) -> Vec<u8> {
 }
 
 /// Whether a line of the text begins with `#`.
-fn has_directive(text: &[u8]) -> bool {
+pub(crate) fn has_directive(text: &[u8]) -> bool {
     let mut lines = text.split(|&c| c == b'\n');
     lines.any(|line| line.trim_ascii_start().starts_with(b"#"))
 }

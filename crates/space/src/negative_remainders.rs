@@ -53,7 +53,7 @@ fn find_statements(finder: &mut Finder<'_, '_, '_>) {
             continue;
         };
         if !is_signed(finder, target)
-            || standing.span.len() > LONGEST
+            || !finder.is_short(standing.span, LONGEST)
             || finder.has_statements(expr)
             || has_effects(finder, target)
             || has_effects(finder, divisor)
@@ -65,7 +65,7 @@ fn find_statements(finder: &mut Finder<'_, '_, '_>) {
         let (Some(target), Some(divisor)) = (place(target), place(divisor)) else {
             continue;
         };
-        let (target, divisor) = (finder.text(target), finder.text(divisor));
+        let (target, divisor) = (finder.plain(target), finder.plain(divisor));
         let text = format!("if ({target} < 0) {target} += {divisor};");
         finder.add_behind(&standing, MENDED_COST, vec![text]);
     }
@@ -96,12 +96,15 @@ fn find_expressions(finder: &mut Finder<'_, '_, '_>) {
         let (Some(ctype), true, true) = (ctype, may_be_negative, is_signed(finder, id)) else {
             continue;
         };
-        if span.len() > LONGEST || finder.has_statements(id) || has_effects(finder, divisor) {
+        if !finder.is_short(span, LONGEST)
+            || finder.has_statements(id)
+            || has_effects(finder, divisor)
+        {
             continue;
         }
         let divisor = finder.function.without_parens(divisor);
         let divisor = finder.function.expr(divisor).place.editable();
-        let Some(divisor) = divisor.map(|span| finder.text(span)) else {
+        let Some(divisor) = divisor.map(|span| finder.plain(span)) else {
             continue;
         };
         let is_plain = divisor

@@ -49,7 +49,10 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
         if !is_place || !prints.iter().any(|print| span.contains_span(*print)) {
             continue;
         }
-        if span.len() > LONGEST || !is_repeatable(finder.function, span) || places == MOST_PLACES {
+        if !finder.is_short(span, LONGEST)
+            || !is_repeatable(finder.function, span)
+            || places == MOST_PLACES
+        {
             finder
                 .found
                 .refuse("FORMAT by a newline behind a long text, or in further places");

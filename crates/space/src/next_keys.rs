@@ -3,16 +3,16 @@
 //!
 //! Who compares by several keys, or copies, clears or adds up members one by one, forgets one of them.
 
-use patchwright_csource::{ExprKind, StmtKind, VarId, types::TypeKind};
+use patchwright_csource::{ExprKind, StmtKind, VarId, lex, types::TypeKind};
 use patchwright_text::Span;
 
 use crate::{
     choices::{Alternative, Finder, Form, Standing},
     insertion::insertion,
     leaves::is_private,
-    moves::has_label,
+    moves::{has_directive, has_label},
     operators::LONGEST,
-    repetitions::{Source, can_stand},
+    repetitions::{Source, can_stand, undented},
     space::Schema,
 };
 
@@ -26,7 +26,7 @@ const MOST_MEMBERS: usize = 3;
 const MOST_OF_FUNCTION: usize = 24;
 
 pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
-    let body = finder.text(finder.function.span);
+    let body = words(&finder.text(finder.function.span));
     let mut count = 0;
     for standing in finder.statements.clone() {
         let Some((block, place)) = standing.block else {
@@ -41,8 +41,9 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
                     ..
                 }
         );
-        let text = finder.text(standing.span);
-        let is_short = standing.span.len() <= LONGEST && !text.contains(['\n', '#']);
+        let text = finder.plain(standing.span);
+        let is_short = finder.is_short(standing.span, LONGEST)
+            && !has_directive(finder.text(standing.span).as_bytes());
         if !is_wanted || !is_short || has_label(finder, standing.id, false) {
             continue;
         }
@@ -53,9 +54,12 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
         let mut statements = finder.statements.iter();
         let next = next.and_then(|next| statements.find(|one| one.id == next).cloned());
         let variables = variables(finder, standing.span);
+        let laid_out = undented(&finder.builder.unit.source, standing.span);
+        let laid_out = lex::without_comments(&laid_out);
         for (old, new) in members(finder, standing.span) {
+            let laid_out = renamed(&laid_out, &old, &new);
             let text = renamed(&text, &old, &new);
-            if body.contains(&text) {
+            if body.contains(&words(&text)) {
                 continue;
             }
             let source = Source {
@@ -68,14 +72,14 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
                     finder.found.refuse("MOVE with further other members");
                     return;
                 }
-                count += usize::from(add(finder, at, &source));
+                count += usize::from(add(finder, at, &source, &laid_out));
             }
         }
     }
 }
 
 /// Adds a statement before another one; whether it can stand there.
-fn add(finder: &mut Finder<'_, '_, '_>, at: &Standing, added: &Source) -> bool {
+fn add(finder: &mut Finder<'_, '_, '_>, at: &Standing, added: &Source, laid_out: &str) -> bool {
     let kind = &finder.function.stmt(at.id).kind;
     let is_place = kind.is_step()
         || kind.is_jump()
@@ -90,7 +94,7 @@ fn add(finder: &mut Finder<'_, '_, '_>, at: &Standing, added: &Source) -> bool {
         schema: Schema::Move,
         cost: KEY_COST,
         woven: added.text.clone(),
-        edit: insertion(&finder.builder.unit.source, at.span, false, &added.text),
+        edit: insertion(&finder.builder.unit.source, at.span, false, laid_out),
     };
     finder.add(
         at.span,
@@ -166,13 +170,11 @@ fn members(finder: &Finder<'_, '_, '_>, span: Span) -> Vec<(String, String)> {
 
 /// A text with another member wherever it names one.
 fn renamed(text: &str, old: &str, new: &str) -> String {
-    let words = patchwright_csource::lex::words_with_places(text.as_bytes());
+    let words = lex::words_with_places(text.as_bytes());
     let mut found = String::new();
     let mut at = 0;
     for (word, start) in words {
-        let before = text[..start].trim_end();
-        let is_member = before.ends_with("->") || before.ends_with('.');
-        if word == old && is_member {
+        if word == old && is_member_at(text, start) {
             found.push_str(&text[at..start]);
             found.push_str(new);
             at = start + word.len();
@@ -180,4 +182,18 @@ fn renamed(text: &str, old: &str, new: &str) -> String {
     }
     found.push_str(&text[at..]);
     found
+}
+
+/// Whether what begins at `at` is the name of a member.
+pub(crate) fn is_member_at(text: &str, at: usize) -> bool {
+    let before = lex::tokens(&text[..at]);
+    let before: Vec<&str> = before.iter().map(|(token, _)| *token).collect();
+    matches!(&before[..], [.., "."] | [.., "-", ">"])
+}
+
+/// The words and signs of a text, however it is laid out.
+fn words(text: &str) -> String {
+    let words = lex::tokens(text).into_iter();
+    let words: Vec<&str> = words.map(|(word, _)| word).collect();
+    words.join(" ")
 }

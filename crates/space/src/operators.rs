@@ -4,7 +4,7 @@
 //! takes another operator has an effect, so no term can say it.
 
 use patchwright_csource::{
-    BinaryOperator, ExprId, ExprKind, Function, Place, StmtId, StmtKind, UnaryOperator,
+    BinaryOperator, ExprId, ExprKind, Function, Place, StmtId, StmtKind, UnaryOperator, lex,
     types::TypeKind,
 };
 use patchwright_text::{Edit, Span};
@@ -53,7 +53,7 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
         };
         if !is_assignment
             || !expr.evaluated
-            || span.len() > LONGEST
+            || !finder.is_short(span, LONGEST)
             || finder.has_statements(id)
             || !spans.insert(span)
         {
@@ -316,7 +316,7 @@ fn compared(finder: &Finder<'_, '_, '_>, target: ExprId, value: ExprId) -> Vec<E
 }
 
 /// Where the operator between two operands stands, if there is nothing else between them but parentheses.
-fn operator_between(
+pub(crate) fn operator_between(
     finder: &Finder<'_, '_, '_>,
     left: ExprId,
     right: ExprId,
@@ -331,9 +331,11 @@ fn operator_between(
         return None;
     }
     let text = finder.text(Span::new(left.end, right.start));
-    let blank = |c: char| c.is_ascii_whitespace() || c == '(' || c == ')';
-    let start = text.find(|c| !blank(c))?;
-    (text.trim_matches(blank) == operator).then(|| {
+    let mut signs = lex::tokens(&text);
+    signs.retain(|(sign, _)| !matches!(*sign, "(" | ")"));
+    let (_, start) = *signs.first()?;
+    let is_whole = text[start..].starts_with(operator) && signs.len() == operator.len();
+    is_whole.then(|| {
         let start = left.end + start as u32;
         Span::new(start, start + operator.len() as u32)
     })

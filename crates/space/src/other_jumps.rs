@@ -32,7 +32,7 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
             StmtKind::Return(_) => ("", true),
             _ => continue,
         };
-        if standing.span.len() > LONGEST {
+        if !finder.is_short(standing.span, LONGEST) {
             continue;
         }
         let mut ways: Vec<(u32, String)> = Vec::new();

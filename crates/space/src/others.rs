@@ -40,7 +40,7 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
         let Some(span) = expr.place.editable() else {
             continue;
         };
-        if !read.evaluated || span.len() > LONGEST || finder.has_statements(id) {
+        if !read.evaluated || !finder.is_short(span, LONGEST) || finder.has_statements(id) {
             continue;
         }
         let Some(ctype) = finder.builder.ctype(expr.ty) else {

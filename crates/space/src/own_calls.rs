@@ -44,7 +44,8 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>, callees: &Callees<'_>) {
     let mut places = 0;
     for used in used(finder) {
         let Used { id, span, around } = used;
-        if around == Around::Nothing || span.len() > LONGEST || finder.has_statements(id) {
+        if around == Around::Nothing || !finder.is_short(span, LONGEST) || finder.has_statements(id)
+        {
             continue;
         }
         let ty = finder.function.expr(id).ty;

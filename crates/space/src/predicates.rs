@@ -71,7 +71,10 @@ fn refine(
     let Some(ctype) = ctype.filter(|ctype| ctype.is_arithmetic()) else {
         return;
     };
-    let Some(span) = place.editable().filter(|span| span.len() <= LONGEST) else {
+    let Some(span) = place
+        .editable()
+        .filter(|span| finder.is_short(*span, LONGEST))
+    else {
         return;
     };
     if finder.has_statements(condition) {

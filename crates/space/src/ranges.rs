@@ -57,14 +57,14 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
         };
         let is_left_alone = !is_number
             || is_enumeration
-            || standing.span.len() > LONGEST
+            || !finder.is_short(standing.span, LONGEST)
             || finder.has_statements(expr)
             || has_effects(finder, target);
         if is_left_alone {
             continue;
         }
         let is_signed = ctype.is_some_and(|ctype| ctype.value_type().is_signed_integer());
-        let v = finder.text(span);
+        let v = finder.plain(span);
         let mut ends = lengths(finder, &v);
         ends.extend(numbers.iter().map(|&number| End {
             text: number.to_string(),
@@ -122,7 +122,7 @@ fn lengths(finder: &Finder<'_, '_, '_>, v: &str) -> Vec<End> {
     let unit = &finder.builder.unit;
     let text = |id: ExprId| {
         let span = function.expr(function.stripped(id)).place.editable()?;
-        Some(finder.text(span))
+        Some(finder.plain(span))
     };
     let mut found: Vec<End> = Vec::new();
     for expr in &function.exprs {

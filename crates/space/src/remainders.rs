@@ -41,13 +41,13 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
             continue;
         };
         if is_enumeration
-            || standing.span.len() > LONGEST
+            || !finder.is_short(standing.span, LONGEST)
             || finder.has_statements(expr)
             || has_effects(finder, target)
         {
             continue;
         }
-        let lvalue = finder.text(span);
+        let lvalue = finder.plain(span);
         let texts = moduli
             .iter()
             .map(|modulus| format!("{lvalue} %= {modulus};"));
@@ -116,7 +116,8 @@ fn divisors(source: &[u8]) -> Vec<String> {
     while at < source.len() {
         if source[at] == b'%' {
             let rest = &source[at + 1..];
-            let rest = rest.strip_prefix(b"=").unwrap_or(rest).trim_ascii_start();
+            let rest = rest.strip_prefix(b"=").unwrap_or(rest);
+            let rest = &rest[lex::skip_blank(rest, 0)..];
             let is_word = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'_';
             let word: Vec<u8> = rest.iter().take_while(is_word).copied().collect();
             found.extend(String::from_utf8(word).ok().filter(|word| !word.is_empty()));

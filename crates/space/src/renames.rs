@@ -45,7 +45,7 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
             let Place::Written(span) = expr.place else {
                 continue;
             };
-            if span.len() > LONGEST || !expr.evaluated || finder.has_statements(bare) {
+            if !finder.is_short(span, LONGEST) || !expr.evaluated || finder.has_statements(bare) {
                 continue;
             }
             let is_statement = matches!(

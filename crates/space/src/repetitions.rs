@@ -8,7 +8,7 @@ use crate::{
     choices::{Alternative, Finder, Form, Standing},
     insertion::{insertion, insertion_after},
     leaves::variables_below,
-    moves::has_label,
+    moves::{has_directive, has_label},
     space::Schema,
 };
 
@@ -99,7 +99,7 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
         let own = finder.text(standing.span);
         let after: Vec<Alternative> = near
             .iter()
-            .filter(|_| is_last && standing.span.len() <= LONGEST)
+            .filter(|_| is_last && finder.is_short(standing.span, LONGEST))
             .map(|repeated| Alternative {
                 schema: Schema::Move,
                 cost: REPEATED_COST,
@@ -133,11 +133,13 @@ pub(crate) fn sources(finder: &Finder<'_, '_, '_>) -> Vec<Source> {
             }
             _ => false,
         };
-        if !is_wanted || standing.span.len() > LONGEST || finder.has_statements(expr) {
+        if !is_wanted || !finder.is_short(standing.span, LONGEST) || finder.has_statements(expr) {
             continue;
         }
-        let text = finder.text(standing.span);
-        if text.contains('\n') || found.iter().any(|known| known.text == text) {
+        let text = finder.plain(standing.span);
+        if has_directive(finder.text(standing.span).as_bytes())
+            || found.iter().any(|known| known.text == text)
+        {
             continue;
         }
         let mut variables = Vec::new();
@@ -160,7 +162,7 @@ pub(crate) fn choices(
     let mut found: Vec<Source> = Vec::new();
     for standing in &finder.statements {
         let is_choice = is_wanted(&function.stmt(standing.id).kind);
-        if !is_choice || standing.span.len() > LONGEST {
+        if !is_choice || !finder.is_short(standing.span, LONGEST) {
             continue;
         }
         let within =
@@ -170,7 +172,7 @@ pub(crate) fn choices(
             continue;
         }
         let text = undented(&finder.builder.unit.source, standing.span);
-        if text.contains('#') || found.iter().any(|known| known.text == text) {
+        if has_directive(text.as_bytes()) || found.iter().any(|known| known.text == text) {
             continue;
         }
         let mentioned = function.exprs.iter().filter_map(|expr| {
@@ -191,7 +193,7 @@ pub(crate) fn choices(
 }
 
 /// The text of a statement whose lines have lost the indentation of its first one.
-fn undented(source: &[u8], span: Span) -> String {
+pub(crate) fn undented(source: &[u8], span: Span) -> String {
     let before = &source[..span.start as usize];
     let line = before.iter().rposition(|&byte| byte == b'\n');
     let line = line.map_or(0, |at| at + 1);

@@ -45,7 +45,7 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
         let Some(object) = finder.function.expr(base).place.editable() else {
             continue;
         };
-        let object = finder.text(object);
+        let object = finder.plain(object);
         let reset = resets.entry((block, object)).or_insert_with(|| Reset {
             standing,
             base,

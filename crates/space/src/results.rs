@@ -7,7 +7,7 @@ use patchwright_text::Edit;
 
 use crate::{
     choices::{Alternative, Callees, Finder, Form, Standing},
-    insertion::indentation_step,
+    insertion::{indentation_step, newline},
     operators::LONGEST,
     space::Schema,
 };
@@ -36,7 +36,7 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>, callees: &Callees<'_>) {
             return;
         }
         places += 1;
-        let text = finder.text(standing.span);
+        let text = finder.plain(standing.span);
         let Some(call) = text.trim_end().strip_suffix(';').map(str::trim_end) else {
             continue;
         };
@@ -62,7 +62,7 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>, callees: &Callees<'_>) {
             true => {
                 let own = String::from_utf8_lossy(indentation);
                 let step = String::from_utf8_lossy(indentation_step(indentation));
-                format!("\n{own}{step}")
+                format!("{}{own}{step}", newline(source, start))
             }
             false => " ".to_owned(),
         };
@@ -102,7 +102,7 @@ fn is_unused_call(
     let ctype = finder.builder.ctype(function.expr(expr).ty);
     is_known
         && !standing.is_body
-        && standing.span.len() <= LONGEST
+        && finder.is_short(standing.span, LONGEST)
         && !finder.has_statements(expr)
         && ctype.is_some_and(|ctype| ctype.is_integer())
 }
@@ -125,7 +125,7 @@ fn returned(finder: &Finder<'_, '_, '_>) -> Vec<String> {
             _ => false,
         };
         let span = function.expr(bare).place.editable();
-        let text = span.map(|span| finder.text(span));
+        let text = span.map(|span| finder.plain(span));
         if let Some(text) = text.filter(|_| is_constant)
             && !found.contains(&text)
             && found.len() < MOST_VALUES

@@ -40,7 +40,7 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>, callees: &Callees<'_>) {
     let mut places = 0;
     for used in used(finder) {
         let span = used.span;
-        if span.len() > LONGEST || finder.has_statements(used.id) || !seen.insert(span) {
+        if !finder.is_short(span, LONGEST) || finder.has_statements(used.id) || !seen.insert(span) {
             continue;
         }
         let Some((name, ways)) = other_calls(finder, callees, used.id) else {

@@ -51,7 +51,33 @@ pub fn sites(
     truth: bool,
 ) -> Vec<Site> {
     let mut found = Vec::new();
-    collect(function, parents, id, term, truth, Vec::new(), &mut found);
+    let mut add = |whole: ExprId, term: &Term, truth: bool, path: &TermPath| {
+        let id = function.stripped(whole);
+        let expr = function.expr(id);
+        let Some(span) = expr.place.editable() else {
+            return;
+        };
+        found.push(Site {
+            path: path.clone(),
+            term: term.clone(),
+            span,
+            least: match expr.place {
+                // A macro's body may use its parameter without parentheses.
+                Place::MacroArgument { .. } => Precedence::Postfix,
+                _ => parents.least(function, id),
+            },
+            below_or: matches!(expr.place, Place::Written(_)) && parents.is_below_or(function, id),
+            truth,
+            is_enumerator: matches!(
+                expr.kind,
+                ExprKind::Integer {
+                    enumerator: Some(_),
+                    ..
+                }
+            ),
+        });
+    };
+    walk(function, id, term, truth, &Vec::new(), &mut add);
     // Another text would be there in each of the places of a macro's argument that its body uses several times.
     let repeated: Vec<Span> = repeated(function, id)
         .into_iter()
@@ -95,47 +121,29 @@ fn note_arguments(function: &Function, id: ExprId, seen: &mut FxHashMap<Span, (E
     }
 }
 
-fn collect(
+/// What is at a place of a term: the expression with what is round it, the term, whether only its truth matters, and where it is.
+type Visit<'v> = dyn FnMut(ExprId, &Term, bool, &TermPath) + 'v;
+
+/// Visits an expression and the parts of it that its term has, each with its term.
+fn walk(
     function: &Function,
-    parents: &Parents,
-    id: ExprId,
+    whole: ExprId,
     term: &Term,
     truth: bool,
-    path: TermPath,
-    found: &mut Vec<Site>,
+    path: &TermPath,
+    visit: &mut Visit<'_>,
 ) {
-    let id = function.stripped(id);
-    let expr = function.expr(id);
-    if let Some(span) = expr.place.editable() {
-        found.push(Site {
-            path: path.clone(),
-            term: term.clone(),
-            span,
-            least: match expr.place {
-                // A macro's body may use its parameter without parentheses.
-                Place::MacroArgument { .. } => Precedence::Postfix,
-                _ => parents.least(function, id),
-            },
-            below_or: matches!(expr.place, Place::Written(_)) && parents.is_below_or(function, id),
-            truth,
-            is_enumerator: matches!(
-                expr.kind,
-                ExprKind::Integer {
-                    enumerator: Some(_),
-                    ..
-                }
-            ),
-        });
-    }
+    visit(whole, term, truth, path);
+    let id = function.stripped(whole);
     let below = |n: u8| {
         let mut path = path.clone();
         path.push(n);
         path
     };
-    match (&expr.kind, term.kind()) {
+    match (&function.expr(id).kind, term.kind()) {
         (ExprKind::Unary { operand, .. }, Kind::Unary(op, inner)) => {
             let truth = *op == patchwright_semantics::UnaryOp::Not;
-            collect(function, parents, *operand, inner, truth, below(0), found);
+            walk(function, *operand, inner, truth, &below(0), visit);
         }
         (
             ExprKind::Unary {
@@ -143,9 +151,7 @@ fn collect(
                 operand,
             },
             _,
-        ) => {
-            collect(function, parents, *operand, term, truth, path, found);
-        }
+        ) => walk(function, *operand, term, truth, path, visit),
         (
             ExprKind::Cast {
                 operand,
@@ -154,7 +160,7 @@ fn collect(
             },
             Kind::Cast(inner),
         ) if *cast != CastKind::NullToPointer => {
-            collect(function, parents, *operand, inner, false, below(0), found);
+            walk(function, *operand, inner, false, &below(0), visit);
         }
         (ExprKind::Binary { left, right, .. }, kind) => {
             let (truth, a, b) = match kind {
@@ -162,8 +168,8 @@ fn collect(
                 Kind::LogicalAnd(a, b) | Kind::LogicalOr(a, b) => (true, a, b),
                 _ => return,
             };
-            collect(function, parents, *left, a, truth, below(0), found);
-            collect(function, parents, *right, b, truth, below(1), found);
+            walk(function, *left, a, truth, &below(0), visit);
+            walk(function, *right, b, truth, &below(1), visit);
         }
         (
             ExprKind::Conditional {
@@ -173,12 +179,35 @@ fn collect(
             },
             Kind::Conditional(a, b, c),
         ) => {
-            collect(function, parents, *condition, a, true, below(0), found);
-            collect(function, parents, *then, b, truth, below(1), found);
-            collect(function, parents, *otherwise, c, truth, below(2), found);
+            walk(function, *condition, a, true, &below(0), visit);
+            walk(function, *then, b, truth, &below(1), visit);
+            walk(function, *otherwise, c, truth, &below(2), visit);
         }
         _ => {}
     }
+}
+
+/// The parts of an expression that are whole uses of macros, by the text of the use: `IS(',')` stands for `text[at] == (',')`.
+pub(crate) fn uses(function: &Function, id: ExprId, term: &Term) -> Vec<(Term, Span)> {
+    let mut found = Vec::new();
+    let mut add = |whole: ExprId, term: &Term, _: bool, _: &TermPath| {
+        let bare = function.stripped(whole);
+        let is_written = function.expr(bare).place.editable().is_some();
+        let mut at = whole;
+        while !is_written && at != bare {
+            if let Place::Written(span) = function.expr(at).place {
+                found.push((term.clone(), span));
+                return;
+            }
+            at = match function.expr(at).kind {
+                ExprKind::Paren(inner) => inner,
+                ExprKind::Cast { operand, .. } => operand,
+                _ => return,
+            };
+        }
+    };
+    walk(function, id, term, false, &Vec::new(), &mut add);
+    found
 }
 
 /// The parent of each expression of a function.

@@ -67,7 +67,7 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
         let Some(span) = function.expr(bare).place.editable() else {
             continue;
         };
-        if span.len() > LONGEST
+        if !finder.is_short(span, LONGEST)
             || finder.has_statements(argument)
             || innermost(finder, span).is_none()
         {

@@ -5,6 +5,7 @@
 //! million candidates fit in memory: each costs the four bytes of its number.
 
 use patchwright_semantics::{BinaryOp, Instruction, UnaryOp};
+use patchwright_text::Span;
 
 use crate::{
     assign::Target,
@@ -311,6 +312,8 @@ pub struct Space {
     pub pools: Pools,
     /// Where candidates differ from the original.
     pub sites: Vec<Site>,
+    /// Parts of the original that are whole uses of macros, and where these are written.
+    pub(crate) uses: Vec<(Term, Span)>,
     /// Blocks, cheapest first.
     pub blocks: Vec<Block>,
     /// What leads from sites to the whole.

@@ -65,7 +65,7 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
             continue;
         };
         if !evaluated
-            || span.len() > LONGEST
+            || !finder.is_short(span, LONGEST)
             || is_used && !finder.can_spell(ctype)
             || finder.has_statements(whole)
             || !spans.insert(span)
@@ -93,7 +93,7 @@ fn exchanged(finder: &Finder<'_, '_, '_>, element: ExprId) -> Vec<Edit> {
         {
             return Vec::new();
         }
-        indices.push((span, finder.text(span)));
+        indices.push((span, finder.plain(span)));
         at = finder.function.stripped(base);
     }
     let mut found = Vec::new();

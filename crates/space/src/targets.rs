@@ -42,7 +42,7 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
         };
         if !expr.evaluated
             || !discarded.contains(&id)
-            || span.len() > LONGEST
+            || !finder.is_short(span, LONGEST)
             || finder.has_statements(id)
         {
             continue;

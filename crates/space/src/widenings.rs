@@ -140,8 +140,11 @@ fn calculated(
         CType::Long | CType::LongLong | CType::ULong | CType::ULongLong
     );
     let span = expr.place.editable()?;
-    (is_wide && span.len() <= LONGEST && !finder.has_statements(id) && is_executed(finder, span))
-        .then_some((span, wide))
+    (is_wide
+        && finder.is_short(span, LONGEST)
+        && !finder.has_statements(id)
+        && is_executed(finder, span))
+    .then_some((span, wide))
 }
 
 /// Whether a text stands where the program calculates: not in the size of an array, nor where something static begins.

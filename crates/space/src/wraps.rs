@@ -66,7 +66,7 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>, callees: &Callees<'_>) {
     let mut spans: FxHashSet<Span> = FxHashSet::default();
     for Used { id, span, around } in used {
         if around == Around::Constant
-            || span.len() > LONGEST
+            || !finder.is_short(span, LONGEST)
             || finder.has_statements(id)
             || !spans.insert(span)
         {
@@ -156,14 +156,14 @@ pub(crate) fn call(
 
 pub(crate) fn inner_text(finder: &Finder<'_, '_, '_>, id: ExprId) -> String {
     let span = finder.function.expr(id).place.editable();
-    span.map_or_else(String::new, |span| finder.text(span))
+    span.map_or_else(String::new, |span| finder.plain(span))
 }
 
 /// The argument of a call of one of the functions.
 fn unwrapped(finder: &Finder<'_, '_, '_>, id: ExprId) -> Option<String> {
     let argument = wrapped(finder, id)?;
     let bare = finder.function.stripped(argument);
-    let text = finder.text(finder.function.expr(bare).place.editable()?);
+    let text = finder.plain(finder.function.expr(bare).place.editable()?);
     let binds = matches!(
         finder.function.expr(bare).kind,
         ExprKind::Binary { .. } | ExprKind::Conditional { .. } | ExprKind::Assign { .. }

@@ -702,3 +702,33 @@ int f(int (*handle)(int), int n)
         "{found:#?}"
     );
 }
+
+#[test]
+fn a_statement_does_not_leave_the_branch_that_declares_what_it_mentions() {
+    let source = "\
+int find(int n);
+int f(int n)
+{
+    int kept = 0;
+    if (n < 0) {
+        kept = 2;
+    } else {
+        int found;
+        found = find(n);
+        kept = 1;
+    }
+    return kept;
+}
+";
+    let found = changes(source, Schema::Move, &[]);
+    assert!(
+        found.iter().any(|text| text.contains("kept = 1;")),
+        "{found:#?}"
+    );
+    // In its own block it may come later.
+    let leaves = |text: &&String| {
+        text.contains("found = find(n);") && !text.contains("kept = 1; | found = find(n);")
+    };
+    let left: Vec<&String> = found.iter().filter(leaves).collect();
+    assert!(left.is_empty(), "{left:#?}");
+}

@@ -7,6 +7,7 @@ mod changes;
 mod common;
 mod differential;
 mod endings;
+mod layout;
 mod links;
 mod rows_agree;
 mod small_faults;

@@ -144,7 +144,7 @@ impl Cover {
         let scripts = folder.join("compilers");
         let flagged = Flagged {
             flags: &FLAGS,
-            object: Some(&object),
+            objects: &[&object],
             ..Flagged::default()
         };
         let environment = flagged_environment(&scripts, &scripts, flagged);

@@ -108,7 +108,10 @@ impl<'a> UnitBuilder<'a> {
         for function in &self.functions {
             *times.entry(function.body_span).or_default() += 1;
         }
-        for function in &mut self.functions {
+        // Functions whose bodies one use of a macro makes lie in one place, too.
+        let written = self.functions.iter_mut();
+        let written = written.filter(|one| one.refusal != Some(Refusal::BodyFromMacro));
+        for function in written {
             if times[&function.body_span] > 1 {
                 function.refusal = Some(Refusal::Ambiguous);
             }

@@ -206,7 +206,7 @@ impl Engine<'_> {
         let (folder, seen) = (worker.run_folder(), self.context.scratch.run_path());
         let flagged = Flagged {
             flags: &FLAGS,
-            object: Some(&seen.join(&object)),
+            objects: &[&seen.join(&object)],
             compiler: Some(self.clang.program()),
         };
         let scripts = OsStr::new("watched");

@@ -64,7 +64,10 @@ pub(super) fn destinations(
     {
         add(beside, false, into_beginning(source, own, beside));
     }
-    if let Some((whole, other)) = branch_of(finder, block) {
+    if let Some((whole, other)) = branch_of(finder, block)
+        // What the branch itself declares is nowhere else.
+        && !declares(finder, block, block, names)
+    {
         if place + 1 == siblings.len() {
             add(whole, true, out_behind(source, own, whole));
         }

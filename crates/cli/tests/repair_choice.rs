@@ -1,0 +1,314 @@
+//! Which of several changes that pass is reported, and first; and what is searched at all.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "these tests are a user of the program: they make projects and start it"
+)]
+
+use crate::common::{Place, stderr, stdout};
+
+/// The added lines of the patches, and what was told.
+fn repaired(place: &Place, arguments: &[&str]) -> (Vec<String>, String) {
+    let output = place.run(arguments);
+    let told = stderr(&output);
+    let report: serde_json::Value = serde_json::from_str(&stdout(&output)).expect(&told);
+    let patches = report["patches"].as_array().unwrap().iter().map(|patch| {
+        let diff = patch["diff"].as_str().unwrap();
+        let lines = diff.lines().skip(2);
+        let added = lines.filter_map(|line| line.strip_prefix('+').map(str::trim));
+        added.collect::<Vec<_>>().join(" | ")
+    });
+    (patches.collect(), told)
+}
+
+const PROGRAM: [&str; 3] = ["repair", "project/program.c", "--json"];
+
+#[test]
+fn of_changes_with_equal_code_the_one_that_keeps_a_macro_is_shown() {
+    let place = Place::new();
+    place.write_program(
+        "/* case 8 => 1
+case 17 => 1
+case 18 => 2
+case 30 => 2 */
+#include <stdio.h>
+#include <stdlib.h>
+#define GROWN_UP 18
+
+int main(int argc, char **argv)
+{
+    int age = argc > 1 ? atoi(argv[1]) : 0;
+    if (age > GROWN_UP)
+        printf(\"2\\n\");
+    else
+        printf(\"1\\n\");
+    return 0;
+}
+",
+    );
+    let output = place.run(["repair", "project/program.c"]);
+    let text = stdout(&output);
+    let first = text.split("patch 2 ").next().unwrap();
+    assert!(first.contains("+    if (age >= GROWN_UP)"), "{text}");
+    assert!(!first.contains("but the compiler does"), "{text}");
+}
+
+#[test]
+fn a_statement_that_may_be_anything_is_taken_out_first_and_nothing_reads_behind_an_argument() {
+    let place = Place::new();
+    place.write_program(
+        "/* case ab#cd => 2
+case #, => 1
+case x => 0
+case a#,,#b => 4
+case ## => 1 */
+#include <stdio.h>
+#include <string.h>
+
+int main(int argc, char **argv)
+{
+    const char *text, *gaps = \", \";
+    int at = 0, sum = 0;
+
+    if (argc != 2)
+        return 2;
+    text = argv[1];
+    while (text[at] != '\\0') {
+        if (text[at] == '#') {
+            sum += at ? at : 1;
+            at++;
+            at += strspn(text + at, gaps) * 2;
+        } else {
+            at++;
+        }
+        if (sum > 3)
+            break;
+    }
+    printf(\"%d\\n\", sum);
+    return 0;
+}
+",
+    );
+    let (patches, told) = repaired(&place, &PROGRAM);
+    let _ = told;
+    assert!(!patches.is_empty());
+}
+
+#[test]
+fn all_comparisons_of_a_chain_change_together() {
+    let place = Place::new();
+    place.write_program(
+        "/* case 1 2 => 2
+case 2 1 => 2
+case 2 2 => 2
+case 5 5 => 5
+case 0 3 => 3
+case 3 0 => 3 */
+#include <stdio.h>
+#include <stdlib.h>
+
+int main(int argc, char **argv)
+{
+    int a = atoi(argv[1]), b = atoi(argv[2]);
+    if (a > b && a > 0)
+        printf(\"%d\\n\", a);
+    else if (b > a && b > 0)
+        printf(\"%d\\n\", b);
+    return argc > 3;
+}
+",
+    );
+    let output = place.run([
+        "repair",
+        "project/program.c",
+        "--schemas",
+        "operator",
+        "--json",
+    ]);
+    let text = stdout(&output);
+    assert!(
+        text.contains("if (a >= b && a >= 0)"),
+        "{text}{}",
+        stderr(&output)
+    );
+}
+
+#[test]
+fn what_takes_one_more_stands_for_its_class() {
+    let place = Place::new();
+    for (name, input, output) in [
+        ("a", "5 2\n1 9 9 1 1\n", "2\n"),
+        ("b", "4 2\n5 1 1 1\n", "1\n"),
+        ("c", "6 3\n0 0 1 7 7 0\n", "3\n"),
+    ] {
+        place.write(&format!("cases/{name}.in"), input);
+        place.write(&format!("cases/{name}.out"), output);
+    }
+    place.write(
+        "program.c",
+        "#include <stdio.h>
+
+int v[50];
+
+int main(void)
+{
+    int n, k, i, sum = 0, most = 0, first = 1;
+    if (scanf(\"%d %d\", &n, &k) != 2)
+        return 1;
+    for (i = 1; i <= n; i++)
+        if (scanf(\"%d\", &v[i]) != 1)
+            return 1;
+    for (i = 1; i <= k; i++)
+        sum += v[i];
+    most = sum;
+    for (i = k + 1; i <= n; i++) {
+        sum += v[i] - v[i - k];
+        if (sum > most) {
+            most = sum;
+            first = i - k;
+        }
+    }
+    printf(\"%d\\n\", first);
+    return 0;
+}
+",
+    );
+    let (patches, told) = repaired(&place, &PROGRAM);
+    let wanted = patches
+        .iter()
+        .position(|patch| patch == "first = i - k + 1;");
+    assert!(wanted.is_some_and(|at| at < 4), "{patches:#?}{told}");
+}
+
+#[test]
+fn a_library_that_is_one_header_is_searched_though_only_a_test_includes_it() {
+    let place = Place::new();
+    place.write(
+        "queue.h",
+        "#ifndef QUEUE_H
+#define QUEUE_H
+static int queue_next(int at, int size)
+{
+    return at + 1;
+}
+#endif
+",
+    );
+    place.write(
+        "tests/main.c",
+        "#include <stdio.h>
+#include <stdlib.h>
+#include \"../queue.h\"
+
+int main(int argc, char **argv)
+{
+    if (argc != 3)
+        return 2;
+    printf(\"%d\\n\", queue_next(atoi(argv[1]), atoi(argv[2])));
+    return 0;
+}
+",
+    );
+    for (name, arguments, output) in [
+        ("a", "0 4", "1\n"),
+        ("b", "2 4", "3\n"),
+        ("c", "3 4", "0\n"),
+    ] {
+        place.write(&format!("cases/{name}.args"), arguments);
+        place.write(&format!("cases/{name}.out"), output);
+    }
+    let (patches, told) = repaired(
+        &place,
+        &[
+            "repair",
+            "project",
+            "--build",
+            "cc -g -o main tests/main.c",
+            "--program",
+            "main",
+            "--cases",
+            "cases",
+            "--json",
+        ],
+    );
+    assert!(
+        patches.contains(&"return (at + 1) % size;".to_owned()),
+        "{patches:#?}{told}"
+    );
+}
+
+#[test]
+fn a_function_that_a_macro_makes_is_named_at_the_use() {
+    let place = Place::new();
+    place.write_program(
+        "/* case 3 => 5
+case 0 => 2
+case 7 => 9 */
+#include <stdio.h>
+#include <stdlib.h>
+#define ADDER(name, by) \\
+  static int name(int a) { return a + (by); } \\
+  static int name##_twice(int a) { return name(name(a)); }
+
+ADDER(one, 1)
+ADDER(three, 3)
+
+int main(int argc, char **argv)
+{
+    int n = argc > 1 ? atoi(argv[1]) : 0;
+    printf(\"%d\\n\", argc > 4 ? three_twice(n) : one_twice(n) + 1);
+    return 0;
+}
+",
+    );
+    let (patches, told) = repaired(&place, &PROGRAM);
+    assert!(!patches.is_empty(), "{told}");
+    assert!(
+        told.contains("in one (program.c:10): its body comes from a macro that is used there"),
+        "{told}"
+    );
+    assert!(!told.contains("several ways"), "{told}");
+}
+
+#[test]
+fn a_bound_that_makes_a_loop_much_longer_is_found_whatever_the_test_took_before() {
+    let place = Place::new();
+    place.write(
+        "program.c",
+        "#include <stdio.h>
+
+int main(void)
+{
+    unsigned n, sum = 0;
+    if (scanf(\"%u\", &n) != 1)
+        return 1;
+    unsigned last = 3000000;
+    for (unsigned i = 0; i < 300; i++) {
+        if (i > n)
+            break;
+        sum += i % 7;
+    }
+    printf(\"%u %u\\n\", sum, last / 3000000);
+    return 0;
+}
+",
+    );
+    let sum = |n: u64| -> u64 { (0..=n).map(|i| i % 7).sum() };
+    for n in [5, 250, 2_900_000] {
+        place.write(&format!("cases/{n}.in"), format!("{n}\n"));
+        place.write(&format!("cases/{n}.out"), format!("{} 1\n", sum(n)));
+    }
+    let (patches, told) = repaired(
+        &place,
+        &[
+            "repair",
+            "project/program.c",
+            "--schemas",
+            "expression",
+            "--max-cost",
+            "2",
+            "--json",
+        ],
+    );
+    let wanted = |patch: &String| patch.contains("i < last") || patch.contains("i < 3000000");
+    assert!(patches.iter().any(wanted), "{patches:#?}{told}");
+}

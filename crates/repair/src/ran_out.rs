@@ -1,0 +1,187 @@
+//! Candidates that ran out of processor time: they are executed again, alone and with more of it.
+//!
+//! Most candidates that take ten times as long as the program never end, so they are ended early, and count as failing while others are
+//! explored. But a bound that was too small may become so large that the right candidate takes a hundred times as long. So each
+//! execution that was ended is remembered. If nothing else is found, it is done again with [`LONGER`] times as much processor time, as long as that
+//! is less than so many times the time-out of the test (what is woven takes longer, and whatever passes is built and tested plainly); where it ends by itself then, the class was none, and the candidates of this cost there are explored
+//! anew, with as much.
+
+use patchwright_exec::{FailReason, TimeKind, Worker};
+use patchwright_probe_image::{Channel, Observation};
+use patchwright_space::{CandidateId, Space};
+
+use crate::{
+    RepairError,
+    classes::ClassVerdict,
+    execute::{Report, Run},
+    explore::Lone,
+    search::Search,
+};
+
+/// So many times as much processor time an execution gets the next time.
+pub(crate) const LONGER: u32 = 8;
+
+/// When a cost begins, so many executions of candidates that cost less are done again: each takes as long as dozens of others.
+pub(crate) const EARLY_EXECUTIONS: usize = 6;
+
+/// So many when all others have been explored: with [`LONGER`] times as much time, with that once more, and so on.
+const LAST_EXECUTIONS: [usize; 3] = [64, 16, 4];
+
+/// See [`LAST_EXECUTIONS`].
+pub(crate) const ALL: usize = 84;
+
+/// So much may be spent on exploring candidates anew, in executions of the usual length.
+const SLICE: u64 = 20_000;
+
+/// An execution that was ended because it took too much processor time.
+pub(crate) struct RanOut {
+    cost: u32,
+    unit: usize,
+    candidate: CandidateId,
+    test: usize,
+    /// So many times the usual limit it had.
+    longer: u32,
+    /// It went through the same states again and again, and so will hardly end.
+    is_circling: bool,
+}
+
+/// Whether a test was ended because of the processor time that it took.
+pub(crate) fn has_run_out(verdict: &ClassVerdict) -> bool {
+    *verdict == ClassVerdict::Fail(Some(FailReason::TimedOut(TimeKind::Cpu)))
+}
+
+impl Search<'_> {
+    /// Remembers an execution that was ended, if it can have more time than it had.
+    pub(crate) fn note_ran_out(
+        &mut self,
+        (unit, cost): (usize, u32),
+        candidate: CandidateId,
+        test: usize,
+        run: &Run,
+    ) {
+        // What is ended because it goes on for longer than others is put off first, and comes here when it is executed by itself.
+        let is_ended = |seen: &Observation| seen.ended && self.is_deferred;
+        let is_unfinished = has_run_out(&run.verdict)
+            || matches!(&run.report, Report::States(seen) if is_ended(seen));
+        if !is_unfinished {
+            return;
+        }
+        self.found.stats.ran_out += u64::from(self.longer == 1);
+        if self.options.all || self.options.relations.is_singly() || !self.can_take_longer(test) {
+            return;
+        }
+        let is_circling = match &run.report {
+            Report::States(seen) => seen.visits > 2 * seen.states.len() as u64 && !seen.overflow,
+            Report::Windows(_) => false,
+        };
+        self.ran_out.push(RanOut {
+            cost,
+            unit,
+            candidate,
+            test,
+            longer: self.longer,
+            is_circling,
+        });
+    }
+
+    /// Gives executions that were ended more time, of candidates that cost less than `below`, if nothing has been found: the cheapest first, and
+    /// first those that made headway.
+    ///
+    /// # Errors
+    /// When tests cannot be run.
+    pub(crate) fn take_longer(
+        &mut self,
+        below: u32,
+        most: usize,
+        workers: &mut [(Worker, Channel)],
+    ) -> Result<(), RepairError> {
+        for _ in 0..most {
+            if !self.found.classes.is_empty() || self.is_over() {
+                break;
+            }
+            let has_room = |longer: u32| {
+                let level = longer.ilog(LONGER) as usize;
+                let most = LAST_EXECUTIONS.get(level).or(LAST_EXECUTIONS.last());
+                most > self.given_longer.get(&longer).or(Some(&0))
+            };
+            let due = self.ran_out.iter().enumerate();
+            let due = due.filter(|(_, one)| one.cost < below && has_room(one.longer));
+            let next = due.min_by_key(|(at, one)| (one.longer, one.is_circling, one.cost, *at));
+            let Some((at, _)) = next else { break };
+            let one = self.ran_out.remove(at);
+            *self.given_longer.entry(one.longer).or_default() += 1;
+            self.longer = one.longer * LONGER;
+            let done = self.once_more(&one, workers);
+            self.longer = 1;
+            done?;
+        }
+        Ok(())
+    }
+
+    /// Executes a candidate with more time, and explores what was taken for its class anew if it ends by itself.
+    fn once_more(
+        &mut self,
+        one: &RanOut,
+        workers: &mut [(Worker, Channel)],
+    ) -> Result<(), RepairError> {
+        let RanOut {
+            cost,
+            unit,
+            candidate,
+            test,
+            ..
+        } = *one;
+        let space = self.space(unit, cost);
+        let file = self.holes[self.units[unit].entry].file;
+        let Some(code) = space.code(candidate, self.files[file].types.pointees()) else {
+            return Ok(());
+        };
+        self.found.stats.executions += 1;
+        self.found.stats.given_longer += 1;
+        let run = self.run(unit, &code, test, None, &mut workers[0])?;
+        if has_run_out(&run.verdict) {
+            self.note_ran_out((unit, cost), candidate, test, &run);
+            return Ok(());
+        }
+        self.explore_anew(unit, cost, candidate, &space, workers)
+    }
+
+    fn explore_anew(
+        &mut self,
+        unit: usize,
+        cost: u32,
+        candidate: CandidateId,
+        space: &Space,
+        workers: &mut [(Worker, Channel)],
+    ) -> Result<(), RepairError> {
+        // Those that run out again are noted again.
+        let longer = self.longer;
+        self.ran_out
+            .retain(|one| (one.unit, one.cost) != (unit, cost) || one.longer >= longer);
+        let family = self.units[unit].family;
+        let before = self.found.stats.clone();
+        if self.families[family].abandoned {
+            let tests = self.order(&self.holes[self.units[unit].entry]);
+            self.explore_singly(unit, space, vec![candidate], cost, &tests, workers)?;
+        } else {
+            for classes in self.families[family].classes.values_mut() {
+                classes.forget(has_run_out);
+            }
+            self.lone.retain(|(of, at, _), lone| {
+                let has_run_out = match lone {
+                    Lone::Verdict { verdict, .. } => has_run_out(verdict),
+                    Lone::Unknown => true,
+                };
+                (*of, *at) != (unit, cost) || !has_run_out
+            });
+            self.slice = Some(SLICE);
+            self.explore(unit, space, cost, workers)?;
+        }
+        // They have been counted.
+        let stats = &mut self.found.stats;
+        stats.candidates = before.candidates;
+        stats.explored = before.explored;
+        stats.undefined = before.undefined;
+        Ok(())
+    }
+}
