@@ -242,17 +242,20 @@ fn record(
     ) && !recorder.is_full())
 }
 
-/// Set `PATCHWRIGHT_SLICED_PROGRAMS` for more than three dozen.
+/// Set `PATCHWRIGHT_SLICED_PROGRAMS` for more than three dozen: to a number, or to seeds as in `36..1000`.
 #[test]
 fn what_a_slice_leaves_of_the_source_gives_the_same_values() {
     let folder = tempfile::tempdir().expect("a folder");
     let cancel = CancelToken::new().expect("a pipe");
     let runner = Runner::start(&RunnerProgram::this_binary(), None, cancel).expect("starts");
     let mut bench = Bench::new(runner, folder.path()).expect("clang is installed");
-    let count = std::env::var("PATCHWRIGHT_SLICED_PROGRAMS");
-    let count = count.map_or(36, |count| count.parse().expect("a number"));
+    let wanted = std::env::var("PATCHWRIGHT_SLICED_PROGRAMS");
+    let wanted = wanted.as_deref().unwrap_or("36");
+    let (first, end) = wanted.split_once("..").unwrap_or(("0", wanted));
+    let number = |text: &str| text.parse::<u64>().expect("a number");
+    let (first, end) = (number(first), number(end));
     let mut tally = Tally::default();
-    for seed in 0..count {
+    for seed in first..end {
         let before = tally.wrong.len();
         bench.check(seed, &mut tally).expect("it runs");
         for wrong in &tally.wrong[before..] {
@@ -260,7 +263,7 @@ fn what_a_slice_leaves_of_the_source_gives_the_same_values() {
         }
     }
     println!(
-        "{count} programs, {} static and {} relevant slices, {} runs, {} values, {} of {} lines",
+        "seeds {first} to {end}: {} static and {} relevant slices, {} runs, {} values, {} of {} lines",
         tally.fixed, tally.relevant, tally.runs, tally.values, tally.left, tally.lines
     );
     assert_eq!(tally.wrong, Vec::<String>::new());
