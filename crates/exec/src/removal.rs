@@ -55,13 +55,13 @@ impl Level {
                 permit(folder)?;
                 removed = unlink(own, &name, 0);
             }
-            match removed {
-                Err(error) => match error.raw_os_error() {
-                    Some(libc::ENOENT) => {}
-                    Some(libc::EISDIR | libc::EPERM) => folders.push(name),
-                    _ => return Err(error),
-                },
-                Ok(()) => {}
+            let Err(error) = removed else {
+                continue;
+            };
+            match error.raw_os_error() {
+                Some(libc::ENOENT) => {}
+                Some(libc::EISDIR | libc::EPERM) => folders.push(name),
+                _ => return Err(error),
             }
         }
         Ok(Level {
