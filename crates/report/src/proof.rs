@@ -240,8 +240,7 @@ pub struct Report {
     /// Of a program that is proved: places at which it was looked for something that must not happen, if that was counted.
     pub checks: Option<u64>,
     /// The program, or a reference, states what shall hold.
-    #[serde(skip)]
-    pub is_stated: bool,
+    pub stated: bool,
     /// Where it is proved for any number of rounds by induction: how many loops were followed.
     pub induction: Option<usize>,
     /// Where paths were followed one by one, how many.
@@ -330,7 +329,7 @@ impl Report {
                         " of these shapes"
                     }
                 );
-                if let (Some(checks), false) = (self.checks, self.is_stated) {
+                if let (Some(checks), false) = (self.checks, self.stated) {
                     let checks = count(checks, "check holds", "checks hold");
                     let _ = writeln!(text, "It states nothing itself; {checks}.");
                 }

@@ -408,7 +408,7 @@ impl Job<'_> {
             arguments: program.arguments(),
             verdict,
             checks: Some(encoding.counts.checks).filter(|_| verdict == proof::Verdict::Proved),
-            is_stated: program.reference.is_some() || program.has_assertion(),
+            stated: program.reference.is_some() || program.has_assertion(),
             induction: None,
             paths: None,
             beyond,
