@@ -153,11 +153,11 @@ fn a_cursor_leads_to_a_text() {
 ";
     let new = old.replace(
         "    return 1;",
-        "    if (**at == '+')\n        ++*at;\n    return 1;",
+        "    if ((*at)[0] == '+' && (*at)[1] == '1')\n        return 2;\n    return 1;",
     );
     let report = compared(old, &new, &["--function", "sign"], 1);
     let sample = first_difference(&report)["sample"].to_string();
-    assert!(sample.contains("(*at)[0]"), "{sample}");
+    assert!(sample.contains("(*at)[1]"), "{sample}");
 }
 
 #[test]

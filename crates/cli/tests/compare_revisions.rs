@@ -109,7 +109,7 @@ fn what_is_no_revision_and_files_that_are_not_there_are_told() {
         (
             &["HEAD..HEAD", "--file", "src/clamp.c"][..],
             0,
-            "Both revisions have the same file",
+            "Both versions have the same text",
         ),
         (&["HEAD...HEAD"], 2, "two revisions are written A..B"),
         (

@@ -26,10 +26,10 @@ const PROGRAM: [&str; 3] = ["repair", "project/program.c", "--json"];
 fn of_changes_with_equal_code_the_one_that_keeps_a_macro_is_shown() {
     let place = Place::new();
     place.write_program(
-        "/* case 8 => 1
-case 17 => 1
-case 18 => 2
-case 30 => 2 */
+        "// case 8 => 1
+// case 17 => 1
+// case 18 => 2
+// case 30 => 2
 #include <stdio.h>
 #include <stdlib.h>
 #define GROWN_UP 18
@@ -53,56 +53,15 @@ int main(int argc, char **argv)
 }
 
 #[test]
-fn a_statement_that_may_be_anything_is_taken_out_first_and_nothing_reads_behind_an_argument() {
-    let place = Place::new();
-    place.write_program(
-        "/* case ab#cd => 2
-case #, => 1
-case x => 0
-case a#,,#b => 4
-case ## => 1 */
-#include <stdio.h>
-#include <string.h>
-
-int main(int argc, char **argv)
-{
-    const char *text, *gaps = \", \";
-    int at = 0, sum = 0;
-
-    if (argc != 2)
-        return 2;
-    text = argv[1];
-    while (text[at] != '\\0') {
-        if (text[at] == '#') {
-            sum += at ? at : 1;
-            at++;
-            at += strspn(text + at, gaps) * 2;
-        } else {
-            at++;
-        }
-        if (sum > 3)
-            break;
-    }
-    printf(\"%d\\n\", sum);
-    return 0;
-}
-",
-    );
-    let (patches, told) = repaired(&place, &PROGRAM);
-    let _ = told;
-    assert!(!patches.is_empty());
-}
-
-#[test]
 fn all_comparisons_of_a_chain_change_together() {
     let place = Place::new();
     place.write_program(
-        "/* case 1 2 => 2
-case 2 1 => 2
-case 2 2 => 2
-case 5 5 => 5
-case 0 3 => 3
-case 3 0 => 3 */
+        "// case 1 2 => 2
+// case 2 1 => 2
+// case 2 2 => 2
+// case 5 5 => 5
+// case 0 3 => 3
+// case 3 0 => 3
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -130,53 +89,6 @@ int main(int argc, char **argv)
         "{text}{}",
         stderr(&output)
     );
-}
-
-#[test]
-fn what_takes_one_more_stands_for_its_class() {
-    let place = Place::new();
-    for (name, input, output) in [
-        ("a", "5 2\n1 9 9 1 1\n", "2\n"),
-        ("b", "4 2\n5 1 1 1\n", "1\n"),
-        ("c", "6 3\n0 0 1 7 7 0\n", "3\n"),
-    ] {
-        place.write(&format!("cases/{name}.in"), input);
-        place.write(&format!("cases/{name}.out"), output);
-    }
-    place.write(
-        "program.c",
-        "#include <stdio.h>
-
-int v[50];
-
-int main(void)
-{
-    int n, k, i, sum = 0, most = 0, first = 1;
-    if (scanf(\"%d %d\", &n, &k) != 2)
-        return 1;
-    for (i = 1; i <= n; i++)
-        if (scanf(\"%d\", &v[i]) != 1)
-            return 1;
-    for (i = 1; i <= k; i++)
-        sum += v[i];
-    most = sum;
-    for (i = k + 1; i <= n; i++) {
-        sum += v[i] - v[i - k];
-        if (sum > most) {
-            most = sum;
-            first = i - k;
-        }
-    }
-    printf(\"%d\\n\", first);
-    return 0;
-}
-",
-    );
-    let (patches, told) = repaired(&place, &PROGRAM);
-    let wanted = patches
-        .iter()
-        .position(|patch| patch == "first = i - k + 1;");
-    assert!(wanted.is_some_and(|at| at < 4), "{patches:#?}{told}");
 }
 
 #[test]
@@ -240,9 +152,9 @@ int main(int argc, char **argv)
 fn a_function_that_a_macro_makes_is_named_at_the_use() {
     let place = Place::new();
     place.write_program(
-        "/* case 3 => 5
-case 0 => 2
-case 7 => 9 */
+        "// case 3 => 5
+// case 0 => 2
+// case 7 => 9
 #include <stdio.h>
 #include <stdlib.h>
 #define ADDER(name, by) \\

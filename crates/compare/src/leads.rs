@@ -1,7 +1,7 @@
 //! Pointers that can be seen at the end, as numbers that mean the same in both versions.
 
 use patchwright_ir::Type;
-use patchwright_solve::{Term, Terms};
+use patchwright_solve::{Answer, Backend, Budget, Solver, Term, Terms};
 use patchwright_symbolic::{Encoding, Leads, Pointee};
 
 use crate::holders::Holder;
@@ -186,7 +186,21 @@ impl Incomparable {
     }
 
     fn leads(&mut self, terms: &mut Terms, what: &str, leads: &Leads, ends: Option<Term>) {
-        if leads.elsewhere.is_some() {
+        // A pointer that may be null and is moved leads nowhere; most such executions have failed before.
+        const LITTLE: u64 = 200;
+        let elsewhere = match (leads.elsewhere, ends) {
+            (Some(elsewhere), Some(ends)) => {
+                let both = terms.and(elsewhere, ends);
+                let budget = Budget {
+                    conflicts: Some(LITTLE),
+                    interrupt: None,
+                };
+                let mut solver = Solver::new(Backend::default());
+                solver.check(terms, &[both], &budget) != Answer::Unsatisfiable
+            }
+            (elsewhere, _) => elsewhere.is_some(),
+        };
+        if elsewhere {
             self.add(format!(
                 "{what} may be a pointer to memory that has no name, such as that of `malloc`: there only whether it is null is \
                  compared"

@@ -92,6 +92,8 @@ impl<'a> OneByOne<'a> {
         let options = Options {
             bound,
             recursion: bound,
+            // A patch with which a loop never ends is wrong, not open.
+            lassos: true,
             made: Some(made),
             prefix: prefix.to_owned(),
             ..self.options.clone()

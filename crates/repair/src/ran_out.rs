@@ -25,10 +25,10 @@ pub(crate) const LONGER: u32 = 8;
 pub(crate) const EARLY_EXECUTIONS: usize = 6;
 
 /// So many when all others have been explored: with [`LONGER`] times as much time, with that once more, and so on.
-const LAST_EXECUTIONS: [usize; 3] = [64, 16, 4];
+const LAST_EXECUTIONS: [usize; 3] = [24, 6, 2];
 
 /// See [`LAST_EXECUTIONS`].
-pub(crate) const ALL: usize = 84;
+pub(crate) const ALL: usize = 32;
 
 /// So much may be spent on exploring candidates anew, in executions of the usual length.
 const SLICE: u64 = 20_000;

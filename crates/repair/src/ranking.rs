@@ -268,7 +268,7 @@ pub(crate) fn ranked<'f>(classes: &'f [FoundClass], places: Places<'_>) -> Vec<P
                     names_number: names_number(before, after) || compares_with_name(before, after),
                     size_of_change: size_of_change(before, after),
                     is_one_off: is_one_off(before, after),
-                    is_evasion: !(takes_out && !found.is_never)
+                    is_evasion: (!takes_out || found.is_never)
                         && is_evasion(source, &edit, *schema, crash),
                     is_crowd: false,
                     edit,

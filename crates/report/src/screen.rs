@@ -49,9 +49,15 @@ fn escaped(text: &str, stays: impl Fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(new)
 }
 
-/// Text of several lines in which control characters are seen: `\x1b` for ESC.
+/// Text of several lines in which control characters are seen: `\x1b` for ESC. What ends a line stays, as it is in sources of
+/// other systems, too: a diff of them can be applied.
 pub fn visible(text: &str) -> Cow<'_, str> {
-    escaped(text, |c| matches!(c, '\n' | '\t'))
+    const END: &str = "\r\n";
+    if !text.contains(END) {
+        return escaped(text, |c| matches!(c, '\n' | '\t'));
+    }
+    let lines: Vec<Cow<'_, str>> = text.split(END).map(visible).collect();
+    Cow::Owned(lines.join(END))
 }
 
 /// Text that stays on one line: ends of lines in it are seen as `\x0a`.
@@ -98,6 +104,7 @@ mod tests {
             ("\x7f\u{9b}2J\u{85}", "\\u007f\\u009b2J\\u0085"),
             ("\u{202e}evil\u{2066}\u{200f}", "\\u202eevil\\u2066\\u200f"),
             ("\0\x0b\x0c", "\\x00\\x0b\\x0c"),
+            ("a\r\nb\r", "a\r\nb\\x0d"),
         ] {
             assert_eq!(shown(text), wanted);
         }

@@ -13,7 +13,7 @@ use patchwright_report::{
     text::count,
 };
 use patchwright_solve::{Answer, Backend, Budget, Solver, Term};
-use patchwright_symbolic::Options;
+use patchwright_symbolic::{Options, naming};
 
 use super::{Asked, Job, deeper, print_beside, read::Program, show};
 use crate::{Exit, encoded::Problem, limits};
@@ -293,9 +293,8 @@ impl Job<'_> {
         let names = [real.names(), real.unknown().to_vec()].concat();
         if !names.is_empty() {
             let why = format!(
-                "repairs that rest on what {} gives may be missing: of it is only known that equal arguments give equal \
-                 results",
-                names.join(", ")
+                "repairs may be missing that rest on {}: of that it is only known that equal arguments give equal results",
+                what_they_give(&names)
             );
             if !listed.incomplete.contains(&why) {
                 listed.incomplete.push(why);
@@ -452,6 +451,19 @@ fn open_ones(found: &Found) -> Vec<String> {
         said.push("patches that contain one of these were not looked at by themselves".to_owned());
     }
     said
+}
+
+/// What functions of these names give, for people.
+fn what_they_give(names: &[String]) -> String {
+    let mut all: Vec<String> = names
+        .iter()
+        .map(|name| match naming::opened(name) {
+            Some(what) => what.to_owned(),
+            None => format!("what `{name}` gives"),
+        })
+        .collect();
+    all.dedup();
+    all.join(", ")
 }
 
 /// The diff of a patch.
