@@ -67,7 +67,7 @@ pub fn print(text: fmt::Arguments<'_>) {
     }
 }
 
-/// What `eprint!` does, as [`print`].
+/// What `eprint!` does, as [`print()`].
 pub fn eprint(text: fmt::Arguments<'_>) {
     if let Err(error) = Errors.write_all(text.to_string().as_bytes()) {
         panic!("failed printing to stderr: {error}");

@@ -423,7 +423,7 @@ ways! {
     by_the_journal: "cd $OUT/allowed; echo x >> state/journal.jsonl; rm -rf state; mv state old; mkdir state; echo x > state/journal.jsonl"
         => Some("state/journal.jsonl");
     by_the_copy_of_another_worker: "for f in $SCRATCH/other/tree $SCRATCH/other/run $SCRATCH/run; do echo x > $f/program; echo x > $f/new; rm -rf $f; done
-        rm -rf $SCRATCH/other /dev/shm/patchwright-*/other*; echo x > $SCRATCH/lock" => Some("other/tree/program");
+        rm -rf $SCRATCH/other /dev/shm/patchwright-*/other*; echo x > $SCRATCH/lock" => None;
     by_mounts_and_capabilities: "$TOOL mounts $OUT/beside/kept | grep . && $TOOL internet $PORT" => Some("beside/kept outside of the copy");
     by_other_processes: "$TOOL processes $HOST | grep . && echo x > $OUT/beside/kept" => None;
 }

@@ -93,8 +93,8 @@ fn few_patches_of_the_many_are_asked_about() {
         "{all} patches each; asked about: median {}, most {}; seconds: median {:.2}, most {:.2}",
         asked_about[half], asked_about[last], seconds[half], seconds[last]
     );
-    // A constant that became 0 cannot become what it was.
-    assert!(repaired * 4 >= seconds.len() * 3, "{repaired}");
+    // A constant that became 0 cannot become what it was, and what it was added to stands alone then.
+    assert!(repaired * 2 >= seconds.len(), "{repaired}");
     assert!(
         asked_about[half] < 20 && asked_about[last] < 50,
         "{asked_about:?}"

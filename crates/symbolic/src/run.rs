@@ -643,8 +643,14 @@ impl<'p> Encoder<'p> {
                 && !frame.order.is_endless(head)
                 && most.is_none_or(|most| u64::from(round) <= most);
             let rounds = before.open + u32::from(!decided);
+            // It goes on like this for ever, and does nothing.
+            let is_still = frame.order.is_still(head);
+            if round >= 2 && is_still {
+                self.endless.push(path.term());
+                return;
+            }
             let mut path = path.clone();
-            if let Some(saved) = &before.saved {
+            if let Some(saved) = before.saved.as_ref().filter(|_| !is_still) {
                 let mut state = State {
                     world: World {
                         path: path.clone(),
@@ -664,11 +670,6 @@ impl<'p> Encoder<'p> {
             };
             loops.insert(head, next_rounds);
             way = path.clone();
-            // It goes on like this for ever, and does nothing.
-            if round >= 2 && frame.order.is_still(head) {
-                self.endless.push(path.term());
-                return;
-            }
             if !decided {
                 let world = World {
                     path: path.clone(),
