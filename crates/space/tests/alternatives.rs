@@ -727,7 +727,14 @@ int f(int n)
     );
     // In its own block it may come later.
     let leaves = |text: &&String| {
-        text.contains("found = find(n);") && !text.contains("kept = 1; | found = find(n);")
+        [
+            "found = find(n); | } else {",
+            "} | found = find(n);",
+            "found = find(n); | kept = 2;",
+            "kept = 2; | found = find(n);",
+        ]
+        .iter()
+        .any(|elsewhere| text.contains(elsewhere))
     };
     let left: Vec<&String> = found.iter().filter(leaves).collect();
     assert!(left.is_empty(), "{left:#?}");
