@@ -187,7 +187,7 @@ impl Incomparable {
 
     fn leads(&mut self, terms: &mut Terms, what: &str, leads: &Leads, ends: Option<Term>) {
         // A pointer that may be null and is moved leads nowhere; most such executions have failed before.
-        const LITTLE: u64 = 200;
+        const LITTLE: u64 = 5_000;
         let elsewhere = match (leads.elsewhere, ends) {
             (Some(elsewhere), Some(ends)) => {
                 let both = terms.and(elsewhere, ends);

@@ -99,7 +99,9 @@ struct Stats<'a> {
     undefined: u64,
     /// Candidates without a verdict, because their location had too many states.
     left_out: u64,
+    /// Candidates that were ended because they took too much processor time.
     ran_out: u64,
+    /// Executions of such candidates that were done again with more of it.
     given_longer: u64,
     /// Executions of tests by the search.
     executions: u64,

@@ -16,6 +16,7 @@ use crate::{
     extended,
     lasso::Saved,
     meaning,
+    options::Check,
     order::Moment,
     path::Path,
 };
@@ -643,8 +644,9 @@ impl<'p> Encoder<'p> {
                 && !frame.order.is_endless(head)
                 && most.is_none_or(|most| u64::from(round) <= most);
             let rounds = before.open + u32::from(!decided);
-            // It goes on like this for ever, and does nothing.
-            let is_still = frame.order.is_still(head);
+            // It goes on like this for ever, and does nothing. Where that is a failure, it is found as any other one.
+            let is_still =
+                frame.order.is_still(head) && !self.options.checks.contains(&Check::Termination);
             if round >= 2 && is_still {
                 self.endless.push(path.term());
                 return;
