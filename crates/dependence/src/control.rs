@@ -195,6 +195,11 @@ impl Control {
         self.ways[segment].len() > 1
     }
 
+    /// The segment ends in a call that may not come back.
+    pub(crate) fn may_end(&self, segment: u32) -> bool {
+        self.successors[segment as usize].contains(&(self.gone() as usize))
+    }
+
     /// Control would go this way only if a jump were left out.
     pub(crate) fn is_without_jump(&self, segment: u32, way: u32) -> bool {
         way as usize >= self.successors[segment as usize].len()

@@ -209,18 +209,25 @@ impl<'g, 'p> Recorder<'g, 'p> {
         found
     }
 
-    /// The last decision of an activation: to return, or to end in a call that is not over.
-    fn leaves(&mut self, activation: &Activation) {
+    /// The last decision of an activation: to return, or to end in a call that is not over. What ended that call is `ended`.
+    ///
+    /// Returns the instance that stands for the end of the call.
+    fn leaves(&mut self, activation: &mut Activation, ended: Instance) -> Instance {
         let control = self.graph.parts[activation.routine.index()]
             .control
             .as_ref();
-        if let (Some(left), Some(control)) = (activation.left, control)
+        let Some(control) = control else { return ended };
+        let taken = match activation.pending {
+            None => control.exit(),
+            Some(_) => control.gone(),
+        };
+        let ended = match activation.pending {
+            None => ended,
+            Some(_) => self.never_returned(activation, ended),
+        };
+        if let Some(left) = activation.left
             && control.decides(left as usize)
         {
-            let taken = match activation.pending {
-                None => control.exit(),
-                Some(_) => control.gone(),
-            };
             self.decisions.push(Decision {
                 instance: activation.ends[left as usize],
                 activation: activation.number,
@@ -229,6 +236,23 @@ impl<'g, 'p> Recorder<'g, 'p> {
                 taken,
             });
         }
+        ended
+    }
+
+    /// The pending call of an activation did not return: whatever that decides depends on the call, and on what ended it.
+    fn never_returned(&mut self, activation: &mut Activation, ended: Instance) -> Instance {
+        let Some(pending) = &activation.pending else {
+            return ended;
+        };
+        let Some(left) = activation.left.filter(|_| ended != NONE) else {
+            return pending.instance;
+        };
+        let call = pending.instance;
+        let instance = self.instance(self.instances[call as usize]);
+        self.depends(instance, call, Read::Fixed);
+        self.depends(instance, ended, Read::Fixed);
+        activation.ends[left as usize] = instance;
+        instance
     }
 
     /// Where a call was left by `longjmp`, what `setjmp` gives comes from there.
@@ -245,6 +269,7 @@ impl<'g, 'p> Recorder<'g, 'p> {
             jumped => jumped,
         };
         activation.temporaries[value as usize] = from;
+        self.never_returned(activation, from);
         activation.pending = None;
     }
 
@@ -288,8 +313,9 @@ impl<'g, 'p> Recorder<'g, 'p> {
         relevant: bool,
     ) -> DynamicSlice {
         // Calls that the program ended in.
-        for activation in std::mem::take(&mut self.activations) {
-            self.leaves(&activation);
+        let mut ended = NONE;
+        for mut activation in std::mem::take(&mut self.activations).into_iter().rev() {
+            ended = self.leaves(&mut activation, ended);
         }
         if !self.sorted {
             self.edges.sort_by_key(|edge| edge.from);
@@ -571,10 +597,10 @@ impl Observer for Recorder<'_, '_> {
         if self.full {
             return;
         }
-        let Some(callee) = self.activations.pop() else {
+        let Some(mut callee) = self.activations.pop() else {
             return;
         };
-        self.leaves(&callee);
+        self.leaves(&mut callee, self.jumped);
         let Some(mut caller) = self.activations.pop() else {
             return;
         };

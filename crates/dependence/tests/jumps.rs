@@ -273,3 +273,53 @@ fn a_jump_that_ends_the_executions_of_the_criterion_is_relevant() {
     assert_eq!(relevant, fixed);
     assert!(dynamic.contains(&9), "{dynamic:?}");
 }
+
+#[test]
+fn the_end_of_the_program_in_a_function_that_was_called_keeps_loops_of_its_callers_from_going_on() {
+    let source = "#include <stdlib.h>\n\
+         int n;\n\
+         void step(void) {\n\
+         n++;\n\
+         printf(\"%d\\n\", n);\n\
+         if (n > 2)\n\
+         exit(3);\n\
+         }\n\
+         void steps(void) {\n\
+         step();\n\
+         }\n\
+         int main(void) {\n\
+         while (1)\n\
+         steps();\n\
+         return 0; }\n";
+    let [fixed, _, relevant] = slices(source, 5, &[]);
+    assert!(
+        fixed.is_superset(&[4, 5, 6, 7, 10, 13, 14].into()),
+        "{fixed:?}"
+    );
+    assert_eq!(relevant, fixed);
+}
+
+#[test]
+fn what_left_a_call_without_a_return_counts_where_it_kept_the_rest_from_being_executed() {
+    let source = "#include <setjmp.h>\n\
+         jmp_buf place;\n\
+         int n;\n\
+         void step(void) {\n\
+         n++;\n\
+         if (n > 2)\n\
+         longjmp(place, 1);\n\
+         }\n\
+         int main(void) {\n\
+         if (setjmp(place) == 0)\n\
+         while (1) {\n\
+         step();\n\
+         printf(\"%d\\n\", n);\n\
+         }\n\
+         return 0; }\n";
+    let [fixed, _, relevant] = slices(source, 13, &[]);
+    assert!(
+        fixed.is_superset(&[5, 6, 7, 10, 11, 12, 13].into()),
+        "{fixed:?}"
+    );
+    assert_eq!(relevant, fixed);
+}

@@ -44,7 +44,7 @@ impl Jumps {
             if has_way_without(control, decision.segment) {
                 note(decision.segment);
             }
-            if decision.taken == control.gone() {
+            if control.may_end(decision.segment) && decision.taken != decision.segment + 1 {
                 note(decision.segment);
                 // What stands behind a call that never returns has the way without it.
                 if has_way_without(control, decision.segment + 1) {
@@ -81,8 +81,7 @@ impl Jumps {
             let Decider::End(by, way) = *decider else {
                 continue;
             };
-            let is_call = control.successors[by as usize].contains(&(control.gone() as usize));
-            if !control.is_without_jump(by, way) && !is_call {
+            if !control.is_without_jump(by, way) && !control.may_end(by) {
                 continue;
             }
             out.extend(self.taken.get(&(routine, by, owner)).into_iter().flatten());
