@@ -49,9 +49,9 @@ impl EarlyPatches {
         EarlyPatches { shared, style }
     }
 
-    /// A patch is there.
-    pub fn show(&self, patch: Patch) {
-        let text = text::early_patch(&patch, self.style);
+    /// A patch is there; whether it passes only by what C does not define may still have to be asked.
+    pub fn show(&self, patch: &Patch, is_scrutinized: bool) {
+        let text = text::early_patch(patch, is_scrutinized, self.style);
         self.shared.add(text);
     }
 

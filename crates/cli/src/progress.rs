@@ -118,7 +118,7 @@ impl<'a> Progress<'a> {
             )),
             Event::Warning(text) => self.warn(&text),
             Event::Note(text) => self.note(&text),
-            Event::Passed(_) | Event::Verified(_) | Event::Finishing(_) => {}
+            Event::Passed { .. } | Event::Verified(_) | Event::Finishing(_) => {}
         }
     }
 

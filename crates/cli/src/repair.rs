@@ -156,9 +156,12 @@ fn try_run(args: &RepairArgs, places: &mut Option<Places>) -> Result<Exit, Repai
     let early = EarlyPatches::start(&progress);
     let unwritten = Unwritten::new(args.json);
     let show = |event| match event {
-        Event::Passed(patch) => {
-            unwritten.add(&patch);
-            early.show(*patch);
+        Event::Passed {
+            patch,
+            is_scrutinized,
+        } => {
+            unwritten.add(&patch, is_scrutinized);
+            early.show(&patch, is_scrutinized);
         }
         Event::Finishing(time) => {
             signals::give_time(time);
@@ -224,19 +227,22 @@ fn try_run(args: &RepairArgs, places: &mut Option<Places>) -> Result<Exit, Repai
 
 /// Patches that have passed all tests and are not on standard output yet: whoever interrupts twice gets them all the same.
 struct Unwritten {
-    patches: Arc<Mutex<Vec<Patch>>>,
+    patches: Arc<Mutex<Vec<EarlyPatch>>>,
 }
+
+/// A patch, and whether it is known not to pass by what C does not define.
+type EarlyPatch = (Patch, bool);
 
 impl Unwritten {
     /// A document is not begun with something else, so beside JSON they go to standard error.
     fn new(is_json: bool) -> Self {
-        let patches: Arc<Mutex<Vec<Patch>>> = Arc::default();
+        let patches: Arc<Mutex<Vec<EarlyPatch>>> = Arc::default();
         let kept = patches.clone();
         signals::at_the_last_moment(move || {
             let style = text::Style { colour: false };
             let kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-            for patch in kept.iter() {
-                let text = text::early_patch(patch, style);
+            for (patch, is_scrutinized) in kept.iter() {
+                let text = text::early_patch(patch, *is_scrutinized, style);
                 match is_json {
                     true => eprint!("{text}"),
                     false => print!("{text}"),
@@ -246,16 +252,16 @@ impl Unwritten {
         Unwritten { patches }
     }
 
-    fn change(&self, change: impl FnOnce(&mut Vec<Patch>)) {
+    fn change(&self, change: impl FnOnce(&mut Vec<EarlyPatch>)) {
         change(&mut self.patches.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    fn add(&self, patch: &Patch) {
-        self.change(|patches| patches.push(patch.clone()));
+    fn add(&self, patch: &Patch, is_scrutinized: bool) {
+        self.change(|patches| patches.push((patch.clone(), is_scrutinized)));
     }
 
     fn written(&self, patch: &Patch) {
-        self.change(|patches| patches.retain(|known| known.diff != patch.diff));
+        self.change(|patches| patches.retain(|(known, _)| known.diff != patch.diff));
     }
 }
 

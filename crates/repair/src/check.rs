@@ -56,6 +56,7 @@ pub const TOLD_AFTER: Duration = Duration::from_secs(2);
 #[derive(Debug, Default)]
 pub(crate) struct Checks {
     known: Mutex<BTreeMap<Vec<u8>, Option<Rejection>>>,
+    objections: Mutex<BTreeMap<Vec<u8>, Option<String>>>,
     early: Mutex<Vec<Patch>>,
     /// Of these, what is told before the search is over: when, and what.
     shown: Mutex<Vec<(Instant, Patch)>>,
@@ -73,6 +74,16 @@ impl Checks {
 
     fn keep(&self, diff: &[u8], rejection: &Option<Rejection>) {
         self.known().insert(diff.to_vec(), rejection.clone());
+    }
+
+    fn objections(&self) -> MutexGuard<'_, BTreeMap<Vec<u8>, Option<String>>> {
+        let objections = self.objections.lock();
+        objections.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What sanitizers say against the program with this change, or that they say nothing; `None` if they were not asked.
+    pub(crate) fn objection(&self, diff: &[u8]) -> Option<Option<String>> {
+        self.objections().get(diff).cloned()
     }
 
     /// A patch is told.
@@ -108,12 +119,6 @@ pub(crate) struct Beyond<'b> {
 }
 
 impl Beyond<'_> {
-    /// Nothing.
-    pub(crate) const NOTHING: Beyond<'static> = Beyond {
-        scrutinize: None,
-        passes: &|_| {},
-        hurries: false,
-    };
     /// Nothing, for candidates that nothing speaks for yet.
     pub(crate) const TRIED: Beyond<'static> = Beyond {
         scrutinize: None,
@@ -166,9 +171,15 @@ fn scrutinize(
         let checked = checked.as_ref().ok();
         checked.is_some_and(|checked| checked.rejection.is_none())
     };
-    let numbers: Vec<usize> = (0..subjects.len())
-        .filter(|&number| passes(&checked[number]))
-        .collect();
+    let mut numbers = Vec::new();
+    for (number, subject) in subjects.iter().enumerate() {
+        let known = subject.prepared.checks.objection(subject.candidate.diff);
+        match (&mut checked[number], known) {
+            (Ok(checked), Some(objection)) => checked.undefined = objection,
+            (checked, None) if passes(checked) => numbers.push(number),
+            _ => {}
+        }
+    }
     let Some(&first) = numbers.first() else {
         return;
     };
@@ -209,6 +220,8 @@ fn scrutinize(
         };
         match objection {
             Ok((objection, executions)) => {
+                let diff = subjects[number].candidate.diff.to_vec();
+                prepared.checks.objections().insert(diff, objection.clone());
                 known.undefined = objection;
                 known.executions += executions;
             }

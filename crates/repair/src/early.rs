@@ -144,18 +144,12 @@ impl<'e, 'a> Early<'e, 'a> {
             let passed = self.prepared.checks.early().len();
             if passed > 0 && first_since.is_none() {
                 first_since = Some(begun);
-                if self.options.scrutinize {
-                    // It is needed in the end; whatever is wrong with it shows then.
-                    let quiet = |event: Event| {
-                        if let Event::Warning(_) = event {
-                            (self.surroundings.events)(event);
-                        }
-                    };
-                    let surroundings = self.surroundings.telling(&quiet);
-                    let _ = self
-                        .prepared
-                        .scrutiny(self.project, self.options, &surroundings);
-                }
+                // It is needed in the end; whatever is wrong with it shows then.
+                let quiet = |event: Event| self.only_warnings(event);
+                let surroundings = self.surroundings.telling(&quiet);
+                let _ = self
+                    .prepared
+                    .scrutiny(self.project, self.options, &surroundings);
             }
             busy += begun.elapsed();
             // What has been shown is in the report, which needs room for better ones.
@@ -183,8 +177,19 @@ impl<'e, 'a> Early<'e, 'a> {
         }
     }
 
-    /// Verifies one; whether others can be.
+    fn only_warnings(&self, event: Event) {
+        if let Event::Warning(_) = event {
+            (self.surroundings.events)(event);
+        }
+    }
+
+    /// Verifies one; whether others can be. It is shown unless it passes only by what C does not define, which is asked at once if that
+    /// takes little time.
     fn verify(&self, waiting: &Waiting) -> bool {
+        let quiet = |event: Event| self.only_warnings(event);
+        let surroundings = self.surroundings.telling(&quiet);
+        let is_quick = self.options.scrutinize && self.prepared.is_scrutinized_quickly();
+        let scrutinize = is_quick.then_some(self.options);
         let candidate = Candidate {
             file: &waiting.file,
             text: &waiting.text,
@@ -197,17 +202,25 @@ impl<'e, 'a> Early<'e, 'a> {
             &[candidate],
             self.prepared,
             self.project,
-            self.surroundings,
-            &Beyond::NOTHING,
+            &surroundings,
+            &Beyond {
+                scrutinize,
+                passes: &|_| {},
+                hurries: false,
+            },
         );
         for result in results {
             match result {
-                Ok(checked) if checked.rejection.is_none() => {
+                Ok(checked) if checked.rejection.is_none() && checked.undefined.is_none() => {
                     let patch = waiting.patch.clone();
                     self.prepared.checks.early().push(patch.clone());
                     self.prepared.checks.show(&patch);
-                    (self.surroundings.events)(Event::Passed(Box::new(patch)));
+                    (self.surroundings.events)(Event::Passed {
+                        patch: Box::new(patch),
+                        is_scrutinized: scrutinize.is_some() && !checked.is_unscrutinized,
+                    });
                 }
+                Ok(checked) if checked.rejection.is_none() => {}
                 Ok(_) => {
                     self.rejected.fetch_add(1, Ordering::Relaxed);
                 }

@@ -210,9 +210,15 @@ pub enum Event {
         /// Those that will be if none passes.
         total: usize,
     },
-    /// A patch has passed all tests on a clean copy while others are still sought, or before anything else is asked of it. The
-    /// outcome may have better ones, and this one at another place.
-    Passed(Box<Patch>),
+    /// A patch has passed all tests on a clean copy while others are still sought. The outcome may have better ones, and this one at
+    /// another place.
+    Passed {
+        /// The patch.
+        patch: Box<Patch>,
+        /// It was tested in other circumstances, too, and nothing speaks against it. Where the program takes long to build, that is
+        /// not yet known when the patch is told.
+        is_scrutinized: bool,
+    },
     /// A patch has been verified: the next of those that the outcome has.
     Verified(Box<Patch>),
     /// The run was interrupted, and goes on for so long at most to verify the best of what it has found.

@@ -4,7 +4,7 @@ use std::{
     collections::BTreeSet,
     path::PathBuf,
     sync::{Mutex, OnceLock, PoisonError},
-    time::Instant,
+    time::{Duration, Instant},
 };
 
 use patchwright_exec::{
@@ -17,10 +17,15 @@ use crate::{
     localize::Focus, outcome::Phases, test_sources::test_sources, undefined::Scrutiny,
 };
 
+/// A program that takes no longer to build is built for other circumstances before a patch is shown.
+const QUICK_BUILD: Duration = Duration::from_secs(3);
+
 /// The built copy and what is known of the untouched program.
 pub struct Prepared {
     /// The copy, built and without any change.
     pub worker: Worker,
+    /// How long the build of the copy took.
+    pub build_time: Duration,
     /// How sources are compiled, as the programs in the sandbox see it.
     pub commands: Vec<CompileCommand>,
     /// Verdicts of the untouched program.
@@ -59,6 +64,11 @@ pub struct LookedAt {
 }
 
 impl Prepared {
+    /// It takes little time to ask whether a patch passes only by what C does not define.
+    pub(crate) fn is_scrutinized_quickly(&self) -> bool {
+        self.scrutiny.get().is_some() || self.build_time <= QUICK_BUILD
+    }
+
     /// In which circumstances patches are tested; `None` if that is not wanted.
     ///
     /// # Errors
@@ -213,6 +223,7 @@ pub fn prepare<'a>(
     }
     Ok(Prepared {
         test_sources,
+        build_time: phases.build,
         worker,
         commands,
         baseline,

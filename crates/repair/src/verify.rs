@@ -185,9 +185,12 @@ impl<'v> Verifying<'v, '_> {
                 early.push(patch.clone());
             }
             drop(early);
-            // What else there is to ask may take long.
-            if is_first {
-                (self.surroundings.events)(Event::Passed(Box::new(patch.clone())));
+            let is_quick = self.options.scrutinize && self.prepared.is_scrutinized_quickly();
+            if is_first && !is_quick {
+                (self.surroundings.events)(Event::Passed {
+                    patch: Box::new(patch.clone()),
+                    is_scrutinized: false,
+                });
             }
         };
         check_all(
@@ -278,7 +281,8 @@ impl<'v> Verifying<'v, '_> {
                         class: self.numbers.len(),
                         ..patch
                     };
-                    verified.unscrutinized += usize::from(self.options.scrutinize);
+                    let is_asked = self.prepared.checks.objection(&patch.diff).is_some();
+                    verified.unscrutinized += usize::from(self.options.scrutinize && !is_asked);
                     (self.surroundings.events)(Event::Verified(Box::new(patch.clone())));
                     verified.patches.push(patch);
                 }

@@ -35,8 +35,31 @@ const CASES: [(&str, &str); 4] = [
     ("19", "1 57\n"),
 ];
 
-/// Repairs the program. `listen` may end the run.
+/// Behind the list of its arguments, it finds what it should find.
+const MARK: &str = r#"#include <stdio.h>
+
+int main(int argc, char **argv) {
+  const char *text = argv[1];
+  int far = 40, at = 0;
+  printf("%d\n", text[at] == 'x');
+  return far - 38 - argc + at;
+}
+"#;
+
+const MARKS: [(&str, &str); 3] = [("xa", "0\n"), ("xb", "0\n"), ("ab", "0\n")];
+
+/// Repairs the program about ages. `listen` may end the run.
 fn repaired(
+    change: impl Fn(&mut RepairOptions),
+    listen: &(dyn Fn(&Event, &CancelToken) + Sync),
+) -> RepairOutcome {
+    repaired_program(AGES, &CASES, change, listen)
+}
+
+/// Repairs a program with cases: arguments, and what is expected.
+fn repaired_program(
+    text: &str,
+    tests: &[(&str, &str)],
     change: impl Fn(&mut RepairOptions),
     listen: &(dyn Fn(&Event, &CancelToken) + Sync),
 ) -> RepairOutcome {
@@ -44,12 +67,12 @@ fn repaired(
     let folder = fs::canonicalize(temporary.path()).unwrap();
     let cases = folder.join("cases");
     fs::create_dir(&cases).unwrap();
-    for (number, (arguments, expected)) in CASES.iter().enumerate() {
+    for (number, (arguments, expected)) in tests.iter().enumerate() {
         fs::write(cases.join(format!("{number}.args")), arguments).unwrap();
         fs::write(cases.join(format!("{number}.out")), expected).unwrap();
     }
     let file = folder.join("ages.c");
-    fs::write(&file, AGES).unwrap();
+    fs::write(&file, text).unwrap();
     let temporary = folder.join("scratch");
     fs::create_dir(&temporary).unwrap();
     let scratch = Scratch::new(Path::new(&temporary)).unwrap();
@@ -86,7 +109,7 @@ fn a_patch_is_verified_while_the_search_goes_on_and_an_interruption_keeps_it() {
         Event::Phase("verifying patches on a clean copy") => {
             verifying.store(true, Ordering::SeqCst);
         }
-        Event::Passed(patch) => {
+        Event::Passed { patch, .. } => {
             assert!(!verifying.load(Ordering::SeqCst));
             early.lock().unwrap().push(patch.diff.clone());
             cancel.cancel();
@@ -134,4 +157,36 @@ fn an_interruption_before_anything_is_verified_verifies_the_best_of_what_was_fou
     assert!(finishing.into_inner());
     assert_eq!(outcome.patches.len(), 1);
     assert!(outcome.stats.unverified > 0 || outcome.stats.plausible_classes == 1);
+}
+
+#[test]
+fn a_patch_that_reads_behind_the_arguments_is_not_told_as_one_that_passes() {
+    let reads_outside = |diff: &[u8]| String::from_utf8_lossy(diff).contains("= argv[3");
+    let told = Mutex::new(Vec::new());
+    let outcome = |scrutinize: bool| {
+        repaired_program(
+            MARK,
+            &MARKS,
+            |options| {
+                (options.scrutinize, options.max_cost, options.max_patches) = (scrutinize, 1, 100);
+            },
+            &|event, _| {
+                if let (Event::Passed { patch, .. }, true) = (event, scrutinize) {
+                    told.lock().unwrap().push(patch.diff.clone());
+                }
+            },
+        )
+    };
+    let careless = outcome(false);
+    assert!(
+        careless
+            .patches
+            .iter()
+            .any(|patch| reads_outside(&patch.diff))
+    );
+    let careful = outcome(true);
+    assert!(!careful.patches.is_empty());
+    let told = told.into_inner().unwrap();
+    let patches = careful.patches.iter().map(|patch| &patch.diff);
+    assert!(!patches.chain(&told).any(|diff| reads_outside(diff)));
 }

@@ -96,8 +96,12 @@ pub fn patch(number: usize, patch: &Patch, style: Style) -> String {
 }
 
 /// A patch that is shown before the report, which says more of it.
-pub fn early_patch(patch: &Patch, style: Style) -> String {
-    let title = format!("passes all tests · {}", title(patch));
+pub fn early_patch(patch: &Patch, is_scrutinized: bool, style: Style) -> String {
+    let open = match is_scrutinized {
+        true => "",
+        false => " (undefined behaviour is still being looked for)",
+    };
+    let title = format!("passes all tests{open} · {}", title(patch));
     format!("{}\n{}\n", style.paint("1", &title), diff(patch, style))
 }
 
