@@ -166,6 +166,14 @@ static __inline__ __PW_OURS __pw_u64 __pw_f32(float x) { union __pw_float u; u.u
 static __inline__ __PW_OURS __pw_u64 __pw_f64(double x) { union __pw_float u; u.f64 = x; return u.u64; }
 static __inline__ __PW_OURS float __pw_as_f32(__pw_u64 x) { union __pw_float u; u.u64 = x; return u.f32; }
 static __inline__ __PW_OURS double __pw_as_f64(__pw_u64 x) { union __pw_float u; u.u64 = x; return u.f64; }
+static void __attribute__((__noinline__)) __PW_OURS __pw_put(void *at, unsigned long size, __pw_u64 x) {
+  switch (size) {
+  case 1: __builtin_memcpy(at, &x, 1); break;
+  case 2: __builtin_memcpy(at, &x, 2); break;
+  case 4: __builtin_memcpy(at, &x, 4); break;
+  default: __builtin_memcpy(at, &x, 8);
+  }
+}
 #if defined __x86_64__ && defined __LP64__ && defined __linux__
 extern char **__pw_environ __PW_WEAK("environ");
 struct __pw_image { __pw_u64 entries[ENTRY_COUNT], relocations, relocation_count, fixed; };
@@ -308,9 +316,10 @@ __attribute__((__no_sanitize_address__,__used__)) __PW_COLD const char *__pw_asa
 "#;
 
 /// A woven function is several times as long as it was, and what optimises it takes more than that longer: a file of 190 lines
-/// takes 11 s with `-O2`, 3.5 s with `-Og`. That inlines what it must, too.
+/// takes 11 s with `-O2`, 3.5 s with `-Og`. That inlines what it must, too. Where variables are, for debuggers, is a quarter of what is
+/// left; lines are still told.
 const QUICKLY: &str = r#"#if defined __GNUC__ && !defined __clang__ && defined __OPTIMIZE__
-#pragma GCC optimize ("Og")
+#pragma GCC optimize ("Og", "no-var-tracking", "no-var-tracking-assignments")
 #endif
 "#;
 

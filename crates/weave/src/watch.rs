@@ -67,6 +67,30 @@ fn mask(bits: u64) -> String {
     format!("{bits:#x}ul")
 }
 
+impl Store {
+    /// The statement that stores `__pw_v`, without its semicolon.
+    ///
+    /// With sanitizers, a store to memory behind a pointer is some dozens of instructions, and there are as many stores as places times
+    /// variables. So one function does it. The address of a variable itself is not taken: that would keep it out of registers.
+    fn text(&self) -> String {
+        let lvalue = &self.lvalue;
+        if lvalue.contains(['>', '[', '*']) {
+            let value = match self.kind {
+                StoreKind::Scalar => {
+                    format!("(__pw_u64)(__typeof__({lvalue}))(__pw_uptr)__pw_v")
+                }
+                StoreKind::Float | StoreKind::Double => "__pw_v".to_owned(),
+            };
+            return format!("__pw_put((void*)&({lvalue}),sizeof({lvalue}),{value})");
+        }
+        match self.kind {
+            StoreKind::Scalar => format!("{lvalue}=(__typeof__({lvalue}))(__pw_uptr)__pw_v"),
+            StoreKind::Float => format!("{lvalue}=__pw_as_f32(__pw_v)"),
+            StoreKind::Double => format!("{lvalue}=__pw_as_f64(__pw_v)"),
+        }
+    }
+}
+
 /// `switch` to the store of the watched variable, from `__pw_v`.
 fn switch(stores: &[Store], wanted: u64, suffix: &str) -> String {
     let mut text = format!("switch(__pw_unit_{suffix}.watch&{}){{", mask(!CALLS_TOUCH));
@@ -75,54 +99,58 @@ fn switch(stores: &[Store], wanted: u64, suffix: &str) -> String {
         if wanted & (bit | CALLS_TOUCH) == 0 {
             continue;
         }
-        let lvalue = &store.lvalue;
-        let value = match store.kind {
-            StoreKind::Scalar => format!("(__typeof__({lvalue}))(__pw_uptr)__pw_v"),
-            StoreKind::Float => "__pw_as_f32(__pw_v)".to_owned(),
-            StoreKind::Double => "__pw_as_f64(__pw_v)".to_owned(),
-        };
         // Writing into a string cannot fail.
-        let _ = write!(text, "case {}:{lvalue}={value};break;", mask(bit));
+        let _ = write!(text, "case {}:{};break;", mask(bit), store.text());
     }
     text.push_str("default:;}");
     text
 }
 
-fn touch(mask_of_touches: u64, stores: &[Store], suffix: &str) -> String {
+/// Whether a value waits that is stored at a touch: it is in `__pw_v` then.
+fn touched(mask_of_touches: u64, suffix: &str) -> String {
     format!(
-        "if(__pw_unit_{suffix}.watch&{}&&__pw_unit_{suffix}.touch(&__pw_v))",
+        "(__pw_unit_{suffix}.watch&{})&&__pw_unit_{suffix}.touch(&__pw_v)",
         mask(mask_of_touches)
-    ) + &switch(stores, mask_of_touches, suffix)
+    )
+}
+
+fn touch(mask_of_touches: u64, stores: &[Store], suffix: &str) -> String {
+    let touched = touched(mask_of_touches, suffix);
+    format!("if({touched}){}", switch(stores, mask_of_touches, suffix))
 }
 
 impl AssignmentPlace {
     /// The text that stands beside the statement; `hole` is its index in the file.
     pub(crate) fn text(&self, hole: usize, suffix: &str) -> String {
-        let own = self.assignable;
+        let (own, touches) = (self.assignable, self.touches);
         let mut text = format!("if(__pw_holes_{suffix}[{hole}])(void)__pw_on_{suffix}({hole});");
-        let watched = own | self.touches;
+        let watched = own | touches;
         let _ = write!(
             text,
             "if(__pw_unit_{suffix}.watch&{}){{__pw_u64 __pw_v=0;",
             mask(watched)
         );
-        if own != 0 {
-            let _ = write!(
+        let enters = format!(
+            "(__pw_unit_{suffix}.watch&{})&&__pw_unit_{suffix}.enter(__pw_hole_ids_{suffix}[{hole}],&__pw_v)",
+            mask(own)
+        );
+        let mut visit = format!("__pw_visit_{suffix}({hole},{}", self.slots.len());
+        for slot in &self.slots {
+            let _ = write!(visit, ",{slot}");
+        }
+        visit.push_str(");");
+        let stores = switch(&self.stores, watched, suffix);
+        let _ = match (own, touches) {
+            (0, _) => write!(text, "{}", touch(touches, &self.stores, suffix)),
+            (_, 0) => write!(text, "if({enters}){stores}{visit}"),
+            // The stores are long and stand once: the first time they are those of the place, the second time those of the touch.
+            _ => write!(
                 text,
-                "if(__pw_unit_{suffix}.watch&{}){{if(__pw_unit_{suffix}.enter(__pw_hole_ids_{suffix}[{hole}],&__pw_v)){}\
-                 __pw_visit_{suffix}({hole},{}",
-                mask(own),
-                switch(&self.stores, own, suffix),
-                self.slots.len()
-            );
-            for slot in &self.slots {
-                let _ = write!(text, ",{slot}");
-            }
-            text.push_str(");}");
-        }
-        if self.touches != 0 {
-            text.push_str(&touch(self.touches, &self.stores, suffix));
-        }
+                "int __pw_t=0;for(;__pw_t<2;__pw_t++){{if(__pw_t?{}:{enters}){stores}if(!__pw_t&&(__pw_unit_{suffix}.watch&{})){visit}}}",
+                touched(touches, suffix),
+                mask(own)
+            ),
+        };
         text.push('}');
         text
     }
