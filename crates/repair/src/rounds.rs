@@ -24,10 +24,11 @@ const WIDER: usize = 4;
 /// At most this part of the budget is kept for the verification…
 const RESERVE: u32 = 4;
 
-/// …if what verifies a patch (a copy, a build and the tests) does not take so many times less…
-const RESERVED_PATCHES: u32 = 4;
+/// …if what verifies a patch (a copy, a build and the tests) does not take so many times less. Of what is found, much has been verified while
+/// the search went on.
+const RESERVED_PATCHES: u32 = 3;
 
-/// …and so much more.
+/// What is kept besides.
 const LEAST_RESERVE: Duration = Duration::from_secs(2);
 
 /// So long the best of what was found is verified after a run was interrupted.
@@ -37,8 +38,8 @@ const AFTER_INTERRUPTION: Duration = Duration::from_secs(8);
 struct Rounds {
     /// A change of two places is sought if none of one place is found.
     tries_two_places: bool,
-    /// When the search has to be over.
-    end_of_search: Option<Instant>,
+    /// What is kept of the time for the verification.
+    reserve: Reserve,
     /// When that for a change of one place has to be.
     end_of_one_place: Option<Instant>,
     /// Those of the next round.
@@ -49,6 +50,31 @@ struct Rounds {
     rejected: Vec<String>,
     /// Patches that pass but have undefined behaviour.
     undefined: Vec<Patch>,
+}
+
+/// What a search leaves of the time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Reserve {
+    /// For the verification of what is found.
+    for_patches: Duration,
+    /// As long as nothing is found: for the verification of one patch.
+    in_vain: Duration,
+}
+
+impl Reserve {
+    fn of(budget: Duration, phases: &Phases) -> Reserve {
+        // Like the woven program, a patched one is not built from nothing.
+        let build = match phases.weave {
+            Duration::ZERO => phases.build,
+            weave => phases.build.min(weave),
+        };
+        let patch = phases.copy + build + phases.baseline / 2;
+        let most = budget / RESERVE;
+        Reserve {
+            for_patches: (patch * RESERVED_PATCHES + LEAST_RESERVE).min(most),
+            in_vain: (patch + LEAST_RESERVE).min(most),
+        }
+    }
 }
 
 impl Rounds {
@@ -81,11 +107,13 @@ impl Repair<'_, '_> {
         deadline.has_passed() && !self.user.is_cancelled()
     }
 
-    /// When the search has to be over, so that what it finds can be verified.
-    fn end_of_search(&self, phases: &Phases) -> Option<Instant> {
-        let budget = self.wanted.budget?;
-        let patch = phases.copy + phases.build + phases.baseline / 2;
-        let reserve = (patch * RESERVED_PATCHES + LEAST_RESERVE).min(budget / RESERVE);
+    /// See [`Reserve`].
+    fn reserve(&self, phases: &Phases) -> Reserve {
+        Reserve::of(self.wanted.budget.unwrap_or_default(), phases)
+    }
+
+    /// When a search has to be over that leaves so much time.
+    fn end_before(&self, reserve: Duration) -> Option<Instant> {
         self.end?.checked_sub(reserve)
     }
 
@@ -104,7 +132,7 @@ impl Repair<'_, '_> {
         localize::focus(&mut prepared, project, wanted, surroundings, phases)?;
         let mut rounds = Rounds {
             tries_two_places: two_places::is_possible(&prepared, wanted),
-            end_of_search: self.end_of_search(phases),
+            reserve: self.reserve(phases),
             end_of_one_place: None,
             options: wanted.clone(),
             earlier: None,
@@ -117,7 +145,8 @@ impl Repair<'_, '_> {
         };
         if is_in_vain(&patches, &rounds) && rounds.tries_two_places {
             let started = Instant::now();
-            let extent = two_places::Extent::last(wanted, stats.executions, rounds.end_of_search);
+            let end = self.end_before(rounds.reserve.in_vain);
+            let extent = two_places::Extent::last(wanted, stats.executions, end);
             match two_places::search(&prepared, project, wanted, surroundings, extent) {
                 Err(error) if error.is_cancelled() => patches.interrupted = true,
                 found_pairs => {
@@ -128,7 +157,7 @@ impl Repair<'_, '_> {
             }
             phases.search += started.elapsed();
             // What is left of the time is for the places that had no part of it.
-            let has_time = rounds.end_of_search.is_some_and(|end| end > Instant::now());
+            let has_time = end.is_some_and(|end| end > Instant::now());
             let goes_on = has_time && wanted.widens && !stats.left_out.is_empty();
             if goes_on && is_in_vain(&patches, &rounds) && stats.out_of_time {
                 rounds.tries_two_places = false;
@@ -192,9 +221,10 @@ impl Repair<'_, '_> {
                 }
             };
             let left = |end: Instant| end.saturating_duration_since(Instant::now());
+            rounds.reserve = self.reserve(phases);
             let options = &mut rounds.options;
-            options.budget = rounds.end_of_search.map(left);
-            options.budget_without_patch = None;
+            options.budget = self.end_before(rounds.reserve.for_patches).map(left);
+            options.budget_without_patch = self.end_before(rounds.reserve.in_vain).map(left);
             options.early_pairs =
                 rounds.tries_two_places && two_places::is_quickly_prepared(phases);
             if rounds.tries_two_places {
@@ -308,11 +338,8 @@ impl Repair<'_, '_> {
             // The time is that of all searches together.
             let taken = started_search.elapsed();
             let is_used_up = |budget: Duration| budget.checked_sub(taken).is_none();
-            if [options.budget, options.budget_without_patch]
-                .into_iter()
-                .flatten()
-                .any(is_used_up)
-            {
+            let budget = options.budget_without_patch.or(options.budget);
+            if budget.is_some_and(is_used_up) {
                 found.stats.out_of_time = true;
                 break (found, Verified::default());
             }
@@ -380,5 +407,39 @@ impl Repair<'_, '_> {
             interrupted: true,
             ..best
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn while_nothing_is_found_the_time_for_one_verification_is_left() {
+        let seconds = Duration::from_secs;
+        let mut phases = Phases {
+            copy: seconds(2),
+            build: seconds(60),
+            baseline: seconds(10),
+            ..Phases::default()
+        };
+        let most = seconds(90);
+        let reserve = |phases: &Phases| Reserve::of(seconds(360), phases);
+        assert_eq!(
+            reserve(&phases),
+            Reserve {
+                for_patches: most,
+                in_vain: seconds(69)
+            }
+        );
+        // What is built again is what has changed.
+        phases.weave = seconds(3);
+        assert_eq!(
+            reserve(&phases),
+            Reserve {
+                for_patches: seconds(32),
+                in_vain: seconds(12)
+            }
+        );
     }
 }
