@@ -8,8 +8,8 @@ use patchwright_interpret::{CAN_BE_ALLOWED, Undefined};
 use patchwright_localize::Formula;
 
 use crate::{
-    compare::CompareArgs, complexity::ComplexityArgs, ir::IrArgs, prove::ProveArgs,
-    regression::RegressionArgs, shown::ShownArgs, slice::SliceArgs,
+    cached::CacheArgs, compare::CompareArgs, complexity::ComplexityArgs, ir::IrArgs,
+    prove::ProveArgs, regression::RegressionArgs, shown::ShownArgs, slice::SliceArgs,
 };
 
 /// Repairs C programs: from a failing test suite to the cheapest patches that pass it.
@@ -214,6 +214,9 @@ pub struct RunArgs {
     /// Flags for the compiler
     #[arg(long, value_name = "FLAGS", allow_hyphen_values = true)]
     pub cflags: Option<String>,
+
+    #[command(flatten)]
+    pub cache: CacheArgs,
 
     /// Go on after undefined behaviour of this kind, and warn of it at the end: signed-overflow, bad-shift, bad-conversion,
     /// uninitialized-read, bad-pointer-arithmetic, bad-variadic-argument

@@ -36,6 +36,7 @@ use patchwright_report::{comparison::Comparison, text::Style};
 use crate::{
     Exit,
     args::{DescriptionArgs, Resuming, duration},
+    cached::CacheArgs,
     encoded::{Problem, deep},
     inputs::InputArgs,
     protection, signals,
@@ -178,6 +179,9 @@ pub struct CompareArgs {
     /// Print JSON
     #[arg(long, help_heading = "Output")]
     pub json: bool,
+
+    #[command(flatten)]
+    pub cache: CacheArgs,
 
     #[command(flatten)]
     pub resuming: Resuming,

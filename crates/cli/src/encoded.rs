@@ -15,6 +15,8 @@ use patchwright_ir::Module;
 use patchwright_lower::lower;
 use patchwright_symbolic::Check;
 
+use crate::cached::CacheArgs;
+
 /// Why the command cannot go on.
 #[derive(Debug)]
 pub enum Problem {
@@ -35,6 +37,8 @@ impl Problem {
 pub struct Reader {
     runner: Runner,
     clang: Clang,
+    /// The folder of this run, whose files no other run will meet.
+    scratch: PathBuf,
     flags: Vec<OsString>,
     /// The folder that names of files are relative to.
     pub here: PathBuf,
@@ -46,6 +50,7 @@ impl Reader {
     /// Starts what reads, with the value of `--cflags`; files of our own go into a folder of this name.
     pub fn start(
         cflags: Option<&str>,
+        cache: &CacheArgs,
         scratch: &Scratch,
         folder: &str,
         cancel: CancelToken,
@@ -53,6 +58,7 @@ impl Reader {
         let program = RunnerProgram::current_exe(["__runner"]).map_err(Problem::of)?;
         let mut runner = Runner::start(&program, None, cancel).map_err(Problem::of)?;
         let clang = Clang::find(&mut runner).map_err(Problem::of)?;
+        let clang = clang.with_cache(cache.open());
         // Types that other verifiers know without a header.
         let mut flags: Vec<String> = ["-D__CPROVER_bool=_Bool", "-D__CPROVER_size_t=__SIZE_TYPE__"]
             .map(str::to_owned)
@@ -67,6 +73,7 @@ impl Reader {
         Ok(Reader {
             runner,
             clang,
+            scratch: scratch.path().to_owned(),
             flags: flags.into_iter().map(OsString::from).collect(),
             here: std::env::current_dir().map_err(Problem::of)?,
             folder: scratch.create_folder(folder).map_err(Problem::of)?,
@@ -93,7 +100,12 @@ impl Reader {
             included,
             file,
         };
-        let unit = parse_meaning(&self.clang, &mut self.runner, &command, bytes);
+        let clang = match read.starts_with(&self.scratch) || command.file.starts_with(&self.scratch)
+        {
+            true => &self.clang.without_cache(),
+            false => &self.clang,
+        };
+        let unit = parse_meaning(clang, &mut self.runner, &command, bytes);
         let unit = unit.map_err(Problem::of)?;
         Ok((unit, read.to_string_lossy().into_owned()))
     }

@@ -8,6 +8,7 @@ use patchwright_report::svg;
 
 use crate::{
     Exit,
+    cached::CacheArgs,
     drawing::{Canvas, Format},
     sources,
 };
@@ -30,6 +31,9 @@ pub struct IrArgs {
     /// Flags for the compiler
     #[arg(long, value_name = "FLAGS", allow_hyphen_values = true)]
     pub cflags: Option<String>,
+
+    #[command(flatten)]
+    pub cache: CacheArgs,
 }
 
 /// Runs the command.
@@ -46,7 +50,11 @@ pub fn run(args: &IrArgs) -> Exit {
 fn try_run(args: &IrArgs) -> Result<Exit, String> {
     let canvas = args.graph.as_deref().map(Canvas::new).transpose();
     let canvas = canvas.map_err(|e| e.to_string())?;
-    let sources = sources::lower(std::slice::from_ref(&args.source), args.cflags.as_deref())?;
+    let sources = sources::lower(
+        std::slice::from_ref(&args.source),
+        args.cflags.as_deref(),
+        &args.cache,
+    )?;
     let module = &sources[0].module;
     let defined: Vec<&Function> = module.functions.iter().filter(|f| f.is_defined()).collect();
     let named = |name: &str| {

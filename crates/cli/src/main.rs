@@ -6,6 +6,7 @@ mod out;
 mod args;
 mod assume;
 mod behaviour;
+mod cached;
 mod compare;
 mod complexity;
 mod drawing;

@@ -8,6 +8,7 @@ use patchwright_text::apply_edits;
 
 use crate::{
     args::ProofArgs,
+    cached::CacheArgs,
     compare::named::{Builder, Made, program_of},
     encoded::{Problem, Reader},
     prove,
@@ -115,7 +116,13 @@ impl<'a> Prover<'a> {
     /// Reads the copy as it is, and decides.
     fn patched(&self, number: usize) -> Result<(patchwright_report::proof::Report, bool), Problem> {
         let folder = format!("proof-{number}");
-        let mut reader = Reader::start(None, self.scratch, &folder, self.cancel.clone())?;
+        let mut reader = Reader::start(
+            None,
+            &CacheArgs::default(),
+            self.scratch,
+            &folder,
+            self.cancel.clone(),
+        )?;
         let here = reader.here.clone();
         let mut sources = Vec::new();
         let own = |command: &&CompileCommand| command.source().starts_with(&self.made.folder);

@@ -74,7 +74,7 @@ fn warn(accepted: &[Accepted]) {
 }
 
 fn execute(args: &RunArgs) -> Result<Outcome, String> {
-    let sources = sources::lower(&args.sources, args.cflags.as_deref())?;
+    let sources = sources::lower(&args.sources, args.cflags.as_deref(), &args.cache)?;
     let modules = sources.into_iter().map(|source| source.module).collect();
     let mut world = Host::new(args.time);
     let limits = Limits {

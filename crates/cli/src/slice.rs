@@ -18,6 +18,7 @@ use patchwright_report::{slice as report, text::Style};
 
 use crate::{
     Exit,
+    cached::CacheArgs,
     run::{Host, environment},
     sources::{self, Source, program_name},
 };
@@ -61,6 +62,9 @@ pub struct SliceArgs {
     /// Flags for the compiler
     #[arg(long, value_name = "FLAGS", allow_hyphen_values = true)]
     pub cflags: Option<String>,
+
+    #[command(flatten)]
+    pub cache: CacheArgs,
 
     /// Print JSON
     #[arg(long)]
@@ -113,7 +117,7 @@ fn try_run(args: &SliceArgs) -> Result<Exit, String> {
     let criterion = parse(&args.criterion)?;
     let mut files = vec![OsString::from(&criterion.file)];
     files.extend(args.with.iter().cloned());
-    let lowered = sources::lower(&files, args.cflags.as_deref())?;
+    let lowered = sources::lower(&files, args.cflags.as_deref(), &args.cache)?;
     let modules = lowered.iter().map(|source| source.module.clone());
     let program = Program::link(modules.collect()).map_err(|e| e.to_string())?;
     let gaps = gaps_of(&program);

@@ -3,26 +3,31 @@
 use std::{
     ffi::{OsStr, OsString},
     path::{Path, PathBuf},
+    sync::Arc,
     time::Duration,
 };
 
 use patchwright_exec::{
-    CompileCommand, Ending, LimitKind, Limits, Request, RunError, Runner,
+    Cache, CompileCommand, Ending, LimitKind, Limits, Request, RunError, Runner,
     runner::{Outcome, Sink, Stdin},
 };
 
 use crate::dump::{Dump, STANDARD_INPUT};
 use crate::large::Reduced;
+use crate::memory::{About, Memory};
 
 /// The oldest clang whose dump we read.
 pub const OLDEST_VERSION: u32 = 16;
 
 /// A clang that can be used.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Clang {
     program: PathBuf,
     /// Its major version.
     pub version: u32,
+    memory: Option<Arc<Memory>>,
+    /// The source that it is asked about, where answers are kept.
+    about: Option<Arc<About>>,
 }
 
 /// Why a source has no tree.
@@ -120,6 +125,8 @@ impl Clang {
                 return Ok(Clang {
                     program: candidate.into(),
                     version,
+                    memory: None,
+                    about: None,
                 });
             }
             let request = Request::new(&candidate, "/")
@@ -134,6 +141,8 @@ impl Clang {
                             return Ok(Clang {
                                 program: candidate.into(),
                                 version,
+                                memory: None,
+                                about: None,
                             });
                         }
                         Some(version) => tried.push(format!("{name}: version {version}")),
@@ -152,6 +161,53 @@ impl Clang {
         Err(ParseError::NoClang {
             tried: tried.join("; "),
         })
+    }
+
+    /// The same; what it says about sources that [`parse_meaning`](crate::parse_meaning) reads is kept in a cache, or is had from there.
+    pub fn with_cache(self, cache: Option<Cache>) -> Clang {
+        Clang {
+            memory: cache.map(|cache| Arc::new(Memory::new(cache))),
+            about: None,
+            ..self
+        }
+    }
+
+    /// The same, without the cache.
+    pub fn without_cache(&self) -> Clang {
+        self.clone().with_cache(None)
+    }
+
+    /// What it prints for a request about a source, as the inner value, or how it has failed.
+    fn answer(
+        &self,
+        runner: &mut Runner,
+        request: &Request,
+    ) -> Result<Result<Vec<u8>, Outcome>, RunError> {
+        let about = self.about.as_deref();
+        if let Some(known) = about.and_then(|about| about.recall(request)) {
+            return Ok(Ok(known));
+        }
+        let outcome = runner.run(request)?;
+        if !outcome.ending.is_success() {
+            return Ok(Err(outcome));
+        }
+        if let Some(about) = about {
+            about.keep(request, &outcome.stdout);
+        }
+        Ok(Ok(outcome.stdout))
+    }
+
+    /// As [`Self::answer`], where a failure means that the source is not accepted.
+    fn text_answer(
+        &self,
+        runner: &mut Runner,
+        command: &CompileCommand,
+        request: &Request,
+    ) -> Result<String, ParseError> {
+        match self.answer(runner, request)? {
+            Ok(printed) => Ok(String::from_utf8_lossy(&printed).into_owned()),
+            Err(outcome) => Err(Self::failed(&command.file, &outcome)),
+        }
     }
 
     fn request(&self, command: &CompileCommand, extra: &[&str]) -> Request {
@@ -208,10 +264,10 @@ impl Clang {
     ) -> Result<(Dump, Reduced), ParseError> {
         let mut reduced = Reduced::new(source);
         for _ in 0..MOST_LEFT_OUT {
-            let outcome = self.dump_of(runner, command, reduced.text.clone())?;
-            if outcome.ending.is_success() {
-                return Ok((dumped(outcome, &reduced, command), reduced));
-            }
+            let outcome = match self.dump_of(runner, command, reduced.text.clone())? {
+                Ok(printed) => return Ok((dumped(printed, &reduced, command), reduced)),
+                Err(outcome) => outcome,
+            };
             let is_less = match limit_of(&outcome, command) {
                 None => false,
                 Some(Some(line)) => reduced.leave_out_at(line, source),
@@ -221,10 +277,9 @@ impl Clang {
                 return Err(Self::failed(&command.file, &outcome));
             }
         }
-        let outcome = self.dump_of(runner, command, reduced.text.clone())?;
-        match outcome.ending.is_success() {
-            true => Ok((dumped(outcome, &reduced, command), reduced)),
-            false => Err(Self::failed(&command.file, &outcome)),
+        match self.dump_of(runner, command, reduced.text.clone())? {
+            Ok(printed) => Ok((dumped(printed, &reduced, command), reduced)),
+            Err(outcome) => Err(Self::failed(&command.file, &outcome)),
         }
     }
 
@@ -234,7 +289,7 @@ impl Clang {
         runner: &mut Runner,
         command: &CompileCommand,
         text: Option<Vec<u8>>,
-    ) -> Result<Outcome, ParseError> {
+    ) -> Result<Result<Vec<u8>, Outcome>, ParseError> {
         let mut request = self
             .request(
                 command,
@@ -245,7 +300,7 @@ impl Clang {
                     "-ast-dump=json",
                 ],
             )
-            .stdout(Sink::Compressed);
+            .stdout(Sink::Dump);
         if let Some(text) = text {
             let mut pair = command.source().as_os_str().to_owned();
             pair.push(";");
@@ -255,7 +310,7 @@ impl Clang {
                 .arg(pair)
                 .stdin(Stdin::Bytes(text));
         }
-        Ok(runner.run(&request.arg(&command.file))?)
+        Ok(self.answer(runner, &request.arg(&command.file))?)
     }
 
     /// Where the source, as it stands in its place, may do what C does not define, as far as the flow of control shows it: the line, and what
@@ -301,11 +356,7 @@ impl Clang {
         let request = self
             .request(command, &["-fsyntax-only", "-Xclang", which])
             .arg(&command.file);
-        let outcome = runner.run(&request)?;
-        if !outcome.ending.is_success() {
-            return Err(Self::failed(&command.file, &outcome));
-        }
-        Ok(String::from_utf8_lossy(&outcome.stdout).into_owned())
+        self.text_answer(runner, command, &request)
     }
 
     /// The source, printed anew from the syntax tree.
@@ -317,11 +368,7 @@ impl Clang {
         let request = self
             .request(command, &["-fsyntax-only", "-Xclang", "-ast-print"])
             .arg(&command.file);
-        let outcome = runner.run(&request)?;
-        if !outcome.ending.is_success() {
-            return Err(Self::failed(&command.file, &outcome));
-        }
-        Ok(String::from_utf8_lossy(&outcome.stdout).into_owned())
+        self.text_answer(runner, command, &request)
     }
 
     /// The preprocessor's output with all definitions.
@@ -337,11 +384,30 @@ impl Clang {
             });
         }
         let request = self.request(command, &["-E", "-dD"]).arg(&command.file);
-        let outcome = runner.run(&request)?;
-        if !outcome.ending.is_success() {
-            return Err(Self::failed(&command.file, &outcome));
+        self.text_answer(runner, command, &request)
+    }
+
+    /// As [`Self::preprocess`], with what further questions about the source are for: with a cache, if there is one.
+    pub(crate) fn preprocess_first(
+        &self,
+        runner: &mut Runner,
+        command: &CompileCommand,
+    ) -> Result<(String, Clang), ParseError> {
+        if let Some(memory) = &self.memory {
+            let request = self.request(command, &["-v", "-E", "-dD"]);
+            let outcome = runner.run(&request.arg(&command.file))?;
+            if outcome.ending.is_success() && other_language(command).is_none() {
+                let text = String::from_utf8_lossy(&outcome.stdout).into_owned();
+                let about = memory.about(&self.program, command, &text, &outcome.stderr);
+                let clang = Clang {
+                    about: about.map(Arc::new),
+                    ..self.clone()
+                };
+                return Ok((text, clang));
+            }
+            // Once more, for a message without its own words.
         }
-        Ok(String::from_utf8_lossy(&outcome.stdout).into_owned())
+        Ok((self.preprocess(runner, command)?, self.without_cache()))
     }
 
     /// The source with all that it includes, in which all conditions stand as they are written.
@@ -386,14 +452,17 @@ impl Clang {
             .arg(&command.file)
             .args(["-x", "c", "-"])
             .stdin(Stdin::Bytes(questions.into_bytes()));
-        let outcome = runner.run(&request)?;
-        Ok(String::from_utf8_lossy(&outcome.stdout).into_owned())
+        let printed = match self.answer(runner, &request)? {
+            Ok(printed) => printed,
+            Err(outcome) => outcome.stdout,
+        };
+        Ok(String::from_utf8_lossy(&printed).into_owned())
     }
 }
 
 /// The dump that clang has printed.
-fn dumped(outcome: Outcome, reduced: &Reduced, command: &CompileCommand) -> Dump {
-    let dump = Dump::new(outcome.stdout);
+fn dumped(printed: Vec<u8>, reduced: &Reduced, command: &CompileCommand) -> Dump {
+    let dump = Dump::new(printed);
     let file = match command.included {
         Some(_) => command.source(),
         None => &command.file,

@@ -3,6 +3,7 @@
 
 use std::io::{self, Read};
 
+use memchr::memchr;
 use serde::Deserialize;
 
 use crate::raw::Node;
@@ -56,12 +57,18 @@ impl Dump {
         let mut reader = zstd::Decoder::with_buffer(self.compressed.as_slice())?;
         let mut chunk = vec![0; CHUNK];
         let mut splitter = Splitter::default();
+        let mut is_ended = false;
         loop {
             let count = reader.read(&mut chunk)?;
-            if count == 0 {
-                break;
-            }
-            let mut rest = &chunk[..count];
+            let mut rest = match count {
+                // The last line may have no end.
+                0 if is_ended => break,
+                0 => {
+                    is_ended = true;
+                    &b"\n"[..]
+                }
+                count => &chunk[..count],
+            };
             while let Some(after) = splitter.next(rest) {
                 rest = &rest[after..];
                 let mut text = std::mem::take(&mut splitter.element);
@@ -95,57 +102,68 @@ fn renamed(text: &[u8], file: &str) -> Vec<u8> {
     new
 }
 
-/// Cuts the text of an object that has one array of objects, among other members, into the elements of this array.
+/// Cuts the text of an object that has one array of objects, among other members, into the elements of this array. The compiler prints
+/// each bracket at the end or at the beginning of a line, and nothing else there looks like one: strings stand in quotes.
 #[derive(Default)]
 struct Splitter {
     depth: usize,
     in_array: bool,
-    in_string: bool,
-    escaped: bool,
     in_element: bool,
     element: Vec<u8>,
+    /// The line that the last piece of the text has begun.
+    line: Vec<u8>,
 }
 
 impl Splitter {
     /// Goes on with the text. `Some(n)` where the first `n` bytes complete an element.
     fn next(&mut self, text: &[u8]) -> Option<usize> {
         let mut start = 0;
-        for (at, &byte) in text.iter().enumerate() {
-            if self.in_string {
-                match byte {
-                    _ if self.escaped => self.escaped = false,
-                    b'\\' => self.escaped = true,
-                    b'"' => self.in_string = false,
-                    _ => {}
+        while let Some(length) = memchr(b'\n', &text[start..]) {
+            let end = start + length + 1;
+            let is_whole = match self.line.is_empty() {
+                true => self.ends_with(&text[start..end]),
+                false => {
+                    let mut line = std::mem::take(&mut self.line);
+                    line.extend_from_slice(&text[start..end]);
+                    self.ends_with(&line)
                 }
-                continue;
+            };
+            if is_whole {
+                return Some(end);
             }
-            match byte {
-                b'"' => self.in_string = true,
-                b'{' | b'[' => {
-                    if self.depth == 1 {
-                        self.in_array = byte == b'[';
-                    } else if self.depth == 2 && self.in_array {
-                        self.in_element = true;
-                        start = at;
-                    }
-                    self.depth += 1;
-                }
-                b'}' | b']' => {
-                    self.depth = self.depth.saturating_sub(1);
-                    if self.depth == 2 && self.in_element {
-                        self.in_element = false;
-                        self.element.extend_from_slice(&text[start..=at]);
-                        return Some(at + 1);
-                    }
-                }
-                _ => {}
-            }
+            start = end;
         }
-        if self.in_element {
-            self.element.extend_from_slice(&text[start..]);
-        }
+        self.line.extend_from_slice(&text[start..]);
         None
+    }
+
+    /// Adds a line; tells whether it completes an element.
+    fn ends_with(&mut self, line: &[u8]) -> bool {
+        let trimmed = line.trim_ascii();
+        let (first, last) = (trimmed.first(), trimmed.last());
+        let is_closed = matches!(trimmed, b"}" | b"]" | b"}," | b"],");
+        let is_open = matches!(last, Some(b'{' | b'['));
+        if is_closed {
+            self.depth = self.depth.saturating_sub(1);
+        }
+        if is_open {
+            if self.depth == 1 {
+                self.in_array = last == Some(&b'[');
+            } else if self.depth == 2 && self.in_array && first == Some(&b'{') {
+                self.in_element = true;
+            }
+            self.depth += 1;
+        }
+        if !self.in_element {
+            return false;
+        }
+        if is_closed && self.depth == 2 {
+            self.in_element = false;
+            self.element.push(trimmed[0]);
+            return true;
+        }
+        self.element.extend_from_slice(line);
+        false
     }
 }
 
@@ -153,9 +171,31 @@ impl Splitter {
 mod tests {
     use super::*;
 
-    const TEXT: &str = r#"{"id": "0x1", "range": {"begin": {}, "end": {}}, "inner": [
-        {"id": "0x2", "name": "a", "inner": [{"name": "in"}]},
-        {"id": "0x3", "name": "b } \" ] {", "loc": {"file": "x.c"}}]}"#;
+    const TEXT: &str = r#"{
+"id": "0x1",
+"range": {
+"begin": {},
+"end": {}
+},
+"inner": [
+{
+"id": "0x2",
+"name": "a",
+"inner": [
+{
+"name": "in"
+}
+]
+},
+{
+"id": "0x3",
+"name": "b } \" ] {",
+"loc": {
+"file": "x.c"
+}
+}
+]
+}"#;
 
     fn names(text: &str) -> Result<Vec<String>, DumpError> {
         let frame = zstd::encode_all(text.as_bytes(), 1).unwrap();
@@ -167,8 +207,8 @@ mod tests {
     #[test]
     fn a_dump_is_cut_into_its_declarations() {
         assert_eq!(names(TEXT).unwrap(), ["a", "b } \" ] {"]);
-        assert!(matches!(names(&TEXT[..150]), Err(DumpError::Cut)));
-        assert!(names(r#"{"inner": [{"id": 3}]}"#).is_err());
+        assert!(matches!(names(&TEXT[..130]), Err(DumpError::Cut)));
+        assert!(names("{\n\"inner\": [\n{\n\"id\": 3\n}\n]\n}").is_err());
     }
 
     #[test]

@@ -25,6 +25,7 @@ pub mod lex;
 mod locate;
 pub mod locations;
 pub mod macros;
+mod memory;
 mod offsets;
 mod questions;
 mod raw;
@@ -85,7 +86,8 @@ fn parse_with(
             ),
         });
     }
-    let preprocessed = clang.preprocess(runner, command)?;
+    let (preprocessed, clang) = clang.preprocess_first(runner, command)?;
+    let clang = &clang;
     read(clang, runner, command, &preprocessed, source, detail)
 }
 

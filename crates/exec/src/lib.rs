@@ -3,7 +3,7 @@
 //! Nothing else in Patchwright starts a process or writes a file. From the bottom up:
 //!
 //! * [`duration`] reads times as people write them. [`files`] writes, replaces and removes files; [`scratch`] owns the private folder of one run
-//!   of Patchwright and removes what a killed run left behind.
+//!   of Patchwright and removes what a killed run left behind. [`cache`] keeps what another run can use.
 //! * [`runner`] runs one command at a time through a small *supervisor* process that sees, limits
 //!   and finally kills every descendant of the command, also when the host itself is killed.
 //! * [`sandbox`] copies a project's tree, and [`snapshot`] undoes what has happened to a copy, or
@@ -30,6 +30,7 @@
 pub mod attempts;
 pub mod baseline;
 pub mod build;
+pub mod cache;
 pub mod changes;
 pub mod compile_commands;
 pub mod duration;
@@ -57,6 +58,7 @@ pub mod view;
 pub use attempts::{Attempt, AttemptKind, Attempts};
 pub use baseline::{Baseline, BaselineOptions, BaselineTest, Patience, TimeoutRule};
 pub use build::{BuildError, BuildLog, run_build};
+pub use cache::Cache;
 pub use changes::{Changes, Left};
 pub use compile_commands::{CompileCommand, DatabaseError, read_compile_database};
 pub use files::{FileError, Log};

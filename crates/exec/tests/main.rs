@@ -1,5 +1,6 @@
 //! The tests of `patchwright-exec` from outside, as one program: each that is linked by itself takes seconds of every build.
 
+mod cache;
 mod common;
 mod endless;
 mod hostile;

@@ -105,7 +105,7 @@ pub fn versions(
     cancel: CancelToken,
 ) -> Result<Versions, Problem> {
     let cflags = args.description.cflags.as_deref();
-    let mut reader = Reader::start(cflags, scratch, folder, cancel)?;
+    let mut reader = Reader::start(cflags, &args.cache, scratch, folder, cancel)?;
     let library = library();
     let wishes = args.inputs.wishes(true)?;
     let [old, new] = places(args, pair, made)?;

@@ -5,7 +5,7 @@ use std::{ffi::OsString, path::PathBuf, time::Duration};
 use clap::Args;
 use patchwright_exec::duration::NoDuration;
 
-use crate::{args::duration, inputs::InputArgs};
+use crate::{args::duration, cached::CacheArgs, inputs::InputArgs};
 
 /// Flags of `patchwright prove`.
 #[derive(Args, Debug)]
@@ -147,6 +147,9 @@ pub struct ProveArgs {
     /// Flags for the compiler
     #[arg(long, value_name = "FLAGS", allow_hyphen_values = true)]
     pub cflags: Option<String>,
+
+    #[command(flatten)]
+    pub cache: CacheArgs,
 }
 
 /// A time; a number alone was one of conflicts.

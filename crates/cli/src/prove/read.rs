@@ -57,12 +57,12 @@ pub fn program(
 ) -> Result<Program, Problem> {
     let started = Instant::now();
     let flags = args.cflags.as_deref();
-    let mut reader = Reader::start(flags, scratch, "prove", cancel.clone())?;
+    let mut reader = Reader::start(flags, &args.cache, scratch, "prove", cancel.clone())?;
     // Most of the time passes in the compiler, which reads two files at once.
     let (own, other) = std::thread::scope(|scope| {
         let other = args.like.as_ref().map(|like| {
             scope.spawn(|| {
-                let mut reader = Reader::start(flags, scratch, "reference", cancel)?;
+                let mut reader = Reader::start(flags, &args.cache, scratch, "reference", cancel)?;
                 let (file, _) = like_parts(like, &reader.here);
                 read_one(&mut reader, file.as_ref())
             })

@@ -477,12 +477,7 @@ impl<'a> Decoder<'a> {
             2 => Stdin::Bytes(self.bytes()?.to_vec()),
             _ => return Err(malformed()),
         };
-        let sinks = [
-            Sink::Capture,
-            Sink::Null,
-            Sink::WithStdout,
-            Sink::Compressed,
-        ];
+        let sinks = [Sink::Capture, Sink::Null, Sink::WithStdout, Sink::Dump];
         Ok(Request {
             command,
             cwd,

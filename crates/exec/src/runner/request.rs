@@ -41,9 +41,9 @@ pub enum Sink {
     Null,
     /// Standard error only: to where standard output goes, in the order of the writes.
     WithStdout,
-    /// Standard output only: into the [`Outcome`] as a frame of zstd, for outputs of hundreds of megabytes. Limits count
-    /// what the command writes.
-    Compressed,
+    /// Standard output only: into the [`Outcome`] as a frame of zstd, for outputs of hundreds of megabytes that people may read:
+    /// the blanks that lines begin with are left out. Limits count what the command writes.
+    Dump,
 }
 
 /// What happens when the captured output exceeds [`Limits::output`].
@@ -71,7 +71,7 @@ pub struct Request {
     pub stdin: Stdin,
     /// Standard output ([`Sink::WithStdout`] means [`Sink::Capture`] here).
     pub stdout: Sink,
-    /// Standard error ([`Sink::Compressed`] means [`Sink::Capture`] here).
+    /// Standard error ([`Sink::Dump`] means [`Sink::Capture`] here).
     pub stderr: Sink,
     /// What to do with too much output.
     pub overflow: Overflow,

@@ -92,7 +92,7 @@ impl Wires {
         match request.stderr {
             Sink::Null => {}
             Sink::WithStdout => descriptors[2] = descriptors[1],
-            Sink::Capture | Sink::Compressed => {
+            Sink::Capture | Sink::Dump => {
                 let (ours, end) = capture().map_err(resources)?;
                 descriptors[2] = end.as_raw_fd();
                 stderr = Some(ours);

@@ -261,6 +261,14 @@ pub(super) fn set_nonblocking(fd: &OwnedFd) -> io::Result<()> {
     check(unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) }).map(drop)
 }
 
+/// Gives a pipe room for so many bytes; tells whether it has that.
+pub(super) fn make_roomy(pipe: &OwnedFd, bytes: usize) -> bool {
+    let bytes = libc::c_int::try_from(bytes).unwrap_or(libc::c_int::MAX);
+    // SAFETY: no pointers.
+    let room = unsafe { libc::fcntl(pipe.as_raw_fd(), libc::F_SETPIPE_SZ, bytes) };
+    room >= bytes
+}
+
 /// An anonymous file in memory, closed on exec.
 pub(super) fn memory_file(name: &str) -> io::Result<File> {
     let name = CString::new(name).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;

@@ -26,6 +26,10 @@ const SAMPLING_SHARE: u32 = 10;
 const BLIND_INTERVAL: Duration = Duration::from_millis(2);
 /// How long the command has waited for a processor is not looked at before one part in so many of its time is over.
 const CALM: u32 = 4;
+/// Bytes that the pipe of a dump holds.
+const ROOM: usize = 1 << 20;
+/// Compilers write in pieces of 4 KiB, and each one would wake us up. In this time one of them does not fill the pipe.
+const REST: Duration = Duration::from_millis(1);
 /// The time between a process closing its files and its end.
 const ENDING: Duration = Duration::from_millis(10);
 
@@ -63,8 +67,9 @@ pub(super) fn supervise(
         pid: command.pid,
         started: command.started,
         forked: command.forked,
-        stdout: Stream::new(command.stdout, request.stdout == Sink::Compressed),
+        stdout: Stream::new(command.stdout, request.stdout == Sink::Dump),
         stderr: Stream::new(command.stderr, false),
+        rest_until: None,
         captured: 0,
         truncated: false,
         status: None,
@@ -111,13 +116,16 @@ struct Stream {
     kept: Kept,
     /// How many bytes were kept, before they were compressed.
     length: u64,
+    /// There is room for what comes while nobody reads.
+    roomy: bool,
 }
 
 impl Stream {
-    fn new(fd: Option<OwnedFd>, compressed: bool) -> Self {
+    fn new(fd: Option<OwnedFd>, is_dump: bool) -> Self {
         Stream {
+            roomy: is_dump && fd.as_ref().is_some_and(|fd| sys::make_roomy(fd, ROOM)),
             fd: fd.map(Into::into),
-            kept: Kept::new(compressed),
+            kept: Kept::new(is_dump),
             length: 0,
         }
     }
@@ -143,6 +151,8 @@ struct Watch<'a> {
     forked: bool,
     stdout: Stream,
     stderr: Stream,
+    /// Until then nothing is read of a dump, so that a large piece of it can be read at once.
+    rest_until: Option<Instant>,
     /// Bytes kept of both streams.
     captured: u64,
     truncated: bool,
@@ -290,23 +300,28 @@ impl Watch<'_> {
             .process
             .as_ref()
             .map_or(-1, |process| process.as_raw_fd());
-        let descriptors = [
-            self.channel.as_raw_fd(),
-            process,
-            self.stdout.raw(),
-            self.stderr.raw(),
-        ];
+        let now = Instant::now();
+        let rest = self.rest_until.take().filter(|&end| end > now);
+        let until = rest.map_or(until, |end| end.min(until));
+        let stdout = match rest {
+            Some(_) => -1,
+            None => self.stdout.raw(),
+        };
+        let descriptors = [self.channel.as_raw_fd(), process, stdout, self.stderr.raw()];
         let mut fds = descriptors.map(|fd| libc::pollfd {
             fd,
             events: libc::POLLIN,
             revents: 0,
         });
-        sys::poll(&mut fds, until.saturating_duration_since(Instant::now()));
+        sys::poll(&mut fds, until.saturating_duration_since(now));
         if fds[0].revents != 0 && self.listen()? {
             return Ok((false, Some(Stop::Cancelled)));
         }
-        if fds[2].revents | fds[3].revents != 0 && self.read_outputs() {
-            return Ok((false, Some(Stop::Limit(LimitKind::Output))));
+        if fds[2].revents | fds[3].revents != 0 {
+            if self.read_outputs() {
+                return Ok((false, Some(Stop::Limit(LimitKind::Output))));
+            }
+            self.rest_until = self.stdout.roomy.then(|| Instant::now() + REST);
         }
         Ok((fds[1].revents != 0 || self.process.is_none(), None))
     }
