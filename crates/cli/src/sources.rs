@@ -3,10 +3,6 @@
 use std::{
     ffi::OsString,
     path::{Path, PathBuf},
-    sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicUsize, Ordering},
-    },
     thread::available_parallelism,
 };
 
@@ -15,6 +11,9 @@ use patchwright_exec::{CancelToken, CompileCommand, Runner, RunnerProgram, files
 use patchwright_ir::Module;
 
 use crate::cached::CacheArgs;
+
+/// So many files are asked about at once: what is said of them is held in memory.
+const AT_ONCE: usize = 64;
 
 /// A C file and what became of it.
 pub struct Source {
@@ -45,47 +44,45 @@ pub fn lower(
     let mut runner = runner()?;
     let clang = Clang::find(&mut runner).map_err(|e| e.to_string())?;
     let clang = clang.with_cache(cache.open());
-    let next = AtomicUsize::new(0);
-    let lowered = Mutex::new(Vec::new());
-    // Each reader takes the next file, until there is none or one of them has failed.
-    let read = |runner: &mut Runner| {
-        while let Some(source) = sources.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let one = lower_one(source, &flags, &here, &clang, runner);
-            let has_failed = one.is_err();
-            let mut lowered = lowered.lock().unwrap_or_else(PoisonError::into_inner);
-            lowered.push((source, one));
-            if has_failed {
-                next.store(sources.len(), Ordering::Relaxed);
-            }
-        }
-    };
     let more = available_parallelism()
         .map_or(1, usize::from)
-        .min(sources.len());
-    std::thread::scope(|scope| {
-        let read = &read;
-        let others: Vec<_> = (1..more)
-            .map(|_| {
-                scope.spawn(move || {
-                    // If it cannot be had, the others read.
-                    if let Ok(mut runner) = self::runner() {
-                        read(&mut runner);
-                    }
-                })
-            })
-            .collect();
-        read(&mut runner);
-        for other in others {
-            if let Err(panic) = other.join() {
-                std::panic::resume_unwind(panic);
+        .min(sources.len())
+        .max(1);
+    let commands: Vec<CompileCommand> = sources
+        .iter()
+        .map(|source| command(source, &flags, &here))
+        .collect();
+    let read = |commands: &[CompileCommand], runner: &mut Runner| {
+        let mut lowered = Vec::new();
+        for some in commands.chunks(AT_ONCE) {
+            let clang = clang.ask_ahead(runner, some);
+            for command in some {
+                lowered.push(lower_one(command, &clang, runner)?);
             }
         }
+        Ok(lowered)
+    };
+    let parts = commands.chunks(commands.len().div_ceil(more).max(1));
+    let mut parts: Vec<&[CompileCommand]> = parts.collect();
+    let first = parts.remove(0);
+    let all: Vec<Result<Vec<Source>, String>> = std::thread::scope(|scope| {
+        let read = &read;
+        let others: Vec<_> = parts
+            .into_iter()
+            .map(|part| scope.spawn(move || read(part, &mut self::runner()?)))
+            .collect();
+        let first = read(first, &mut runner);
+        let others = others.into_iter().map(|other| match other.join() {
+            Ok(read) => read,
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        std::iter::once(first).chain(others).collect()
     });
-    let mut lowered = lowered.into_inner().unwrap_or_else(PoisonError::into_inner);
-    // In the order of the command line; of several errors the first one is told.
-    let place = |name: &OsString| sources.iter().position(|source| std::ptr::eq(source, name));
-    lowered.sort_by_key(|(name, _)| place(name));
-    lowered.into_iter().map(|(_, one)| one).collect()
+    let mut lowered = Vec::new();
+    for part in all {
+        lowered.extend(part?);
+    }
+    Ok(lowered)
 }
 
 fn runner() -> Result<Runner, String> {
@@ -94,27 +91,28 @@ fn runner() -> Result<Runner, String> {
     Runner::start(&program, None, cancel).map_err(|e| e.to_string())
 }
 
-fn lower_one(
-    source: &OsString,
-    flags: &[String],
-    here: &Path,
-    clang: &Clang,
-    runner: &mut Runner,
-) -> Result<Source, String> {
-    let file = here.join(source);
-    let text = files::read(&file).map_err(|e| e.to_string())?;
+fn command(source: &OsString, flags: &[String], here: &Path) -> CompileCommand {
     let mut words: Vec<OsString> = vec!["cc".into()];
     words.extend(flags.iter().map(OsString::from));
     words.push("-c".into());
     words.push(source.clone());
-    let command = CompileCommand {
+    CompileCommand {
         directory: here.to_owned(),
         arguments: words,
         output: None,
         included: None,
-        file: file.clone(),
-    };
-    let unit = parse_meaning(clang, runner, &command, text.clone()).map_err(|e| e.to_string())?;
+        file: here.join(source),
+    }
+}
+
+fn lower_one(
+    command: &CompileCommand,
+    clang: &Clang,
+    runner: &mut Runner,
+) -> Result<Source, String> {
+    let file = command.file.clone();
+    let text = files::read(&file).map_err(|e| e.to_string())?;
+    let unit = parse_meaning(clang, runner, command, text.clone()).map_err(|e| e.to_string())?;
     let module = patchwright_lower::lower(&unit, &file.to_string_lossy());
     Ok(Source { file, text, module })
 }

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod budget;
+mod cache;
 mod common;
 mod compare;
 mod compare_inputs;

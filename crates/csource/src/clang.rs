@@ -13,8 +13,10 @@ use patchwright_exec::{
 };
 
 use crate::dump::{Dump, STANDARD_INPUT};
+use crate::flags::{flags, other_language};
 use crate::large::Reduced;
-use crate::memory::{About, Memory};
+use crate::memory::{About, Memory, plan_without};
+use crate::several::Ahead;
 
 /// The oldest clang whose dump we read.
 pub const OLDEST_VERSION: u32 = 16;
@@ -28,6 +30,8 @@ pub struct Clang {
     memory: Option<Arc<Memory>>,
     /// The source that it is asked about, where answers are kept.
     about: Option<Arc<About>>,
+    /// What it was asked before, together with other sources.
+    pub(crate) ahead: Option<Arc<Ahead>>,
 }
 
 /// Why a source has no tree.
@@ -127,6 +131,7 @@ impl Clang {
                     version,
                     memory: None,
                     about: None,
+                    ahead: None,
                 });
             }
             let request = Request::new(&candidate, "/")
@@ -143,6 +148,7 @@ impl Clang {
                                 version,
                                 memory: None,
                                 about: None,
+                                ahead: None,
                             });
                         }
                         Some(version) => tried.push(format!("{name}: version {version}")),
@@ -168,6 +174,7 @@ impl Clang {
         Clang {
             memory: cache.map(|cache| Arc::new(Memory::new(cache))),
             about: None,
+            ahead: None,
             ..self
         }
     }
@@ -290,17 +297,7 @@ impl Clang {
         command: &CompileCommand,
         text: Option<Vec<u8>>,
     ) -> Result<Result<Vec<u8>, Outcome>, ParseError> {
-        let mut request = self
-            .request(
-                command,
-                &[
-                    "-fsyntax-only",
-                    "-ferror-limit=1",
-                    "-Xclang",
-                    "-ast-dump=json",
-                ],
-            )
-            .stdout(Sink::Dump);
+        let mut request = self.dump_request(command);
         if let Some(text) = text {
             let mut pair = command.source().as_os_str().to_owned();
             pair.push(";");
@@ -310,7 +307,11 @@ impl Clang {
                 .arg(pair)
                 .stdin(Stdin::Bytes(text));
         }
-        Ok(self.answer(runner, &request.arg(&command.file))?)
+        let request = request.arg(&command.file);
+        if let Some(known) = self.ahead.as_ref().and_then(|ahead| ahead.dump(&request)) {
+            return Ok(Ok(known));
+        }
+        Ok(self.answer(runner, &request)?)
     }
 
     /// Where the source, as it stands in its place, may do what C does not define, as far as the flow of control shows it: the line, and what
@@ -393,21 +394,63 @@ impl Clang {
         runner: &mut Runner,
         command: &CompileCommand,
     ) -> Result<(String, Clang), ParseError> {
-        if let Some(memory) = &self.memory {
-            let request = self.request(command, &["-v", "-E", "-dD"]);
-            let outcome = runner.run(&request.arg(&command.file))?;
-            if outcome.ending.is_success() && other_language(command).is_none() {
-                let text = String::from_utf8_lossy(&outcome.stdout).into_owned();
-                let about = memory.about(&self.program, command, &text, &outcome.stderr);
-                let clang = Clang {
-                    about: about.map(Arc::new),
-                    ..self.clone()
-                };
-                return Ok((text, clang));
+        let request = self.preprocess_request(command).arg(&command.file);
+        let ahead = self.ahead.as_ref();
+        let (text, about) = match ahead.and_then(|ahead| ahead.preprocessed(&request)) {
+            Some(known) => known,
+            None if self.memory.is_none() || other_language(command).is_some() => {
+                (self.preprocess(runner, command)?, None)
             }
-            // Once more, for a message without its own words.
+            None => {
+                let outcome = runner.run(&request)?;
+                if outcome.ending.is_success() {
+                    let text = String::from_utf8_lossy(&outcome.stdout).into_owned();
+                    let plan = plan_without(&outcome.stderr, &[command.file.as_os_str()]);
+                    let about = self.about(command, &text, &plan);
+                    (text, about)
+                } else {
+                    // Once more, for a message without the other words.
+                    (self.preprocess(runner, command)?, None)
+                }
+            }
+        };
+        let clang = Clang {
+            about,
+            ..self.clone()
+        };
+        Ok((text, clang))
+    }
+
+    /// Runs the preprocessor; where answers are kept, with what tells what they depend on.
+    pub(crate) fn preprocess_request(&self, command: &CompileCommand) -> Request {
+        match self.memory {
+            Some(_) => self.request(command, &["-v", "-E", "-dD"]),
+            None => self.request(command, &["-E", "-dD"]),
         }
-        Ok((self.preprocess(runner, command)?, self.without_cache()))
+    }
+
+    /// What answers about a source depend on, if they can be kept.
+    pub(crate) fn about(
+        &self,
+        command: &CompileCommand,
+        preprocessed: &str,
+        plan: &[u8],
+    ) -> Option<Arc<About>> {
+        let memory = self.memory.as_ref()?;
+        memory
+            .about(&self.program, command, preprocessed, plan)
+            .map(Arc::new)
+    }
+
+    /// Prints the syntax tree.
+    pub(crate) fn dump_request(&self, command: &CompileCommand) -> Request {
+        let extra = [
+            "-fsyntax-only",
+            "-ferror-limit=1",
+            "-Xclang",
+            "-ast-dump=json",
+        ];
+        self.request(command, &extra).stdout(Sink::Dump)
     }
 
     /// The source with all that it includes, in which all conditions stand as they are written.
@@ -513,178 +556,6 @@ fn version_of(text: &str) -> Option<u32> {
         .ok()
 }
 
-/// The language as which a command compiles its source, if that is not C.
-fn other_language(command: &CompileCommand) -> Option<String> {
-    let mut words = command.arguments.iter().map(|word| word.to_string_lossy());
-    let compiler = words.next()?;
-    let mut language = None;
-    while let Some(word) = words.next() {
-        if word == "-x" {
-            language = words.next();
-        } else if DROPPED_WITH_VALUE.contains(&&*word) || PREPROCESSOR_WITH_VALUE.contains(&&*word)
-        {
-            // A program may have a name that looks like a flag.
-            words.next();
-        } else if let Some(name) = word.strip_prefix("-x") {
-            language = Some(name.to_owned().into());
-        }
-    }
-    match language.as_deref() {
-        Some("c" | "none") => None,
-        Some(other) => Some(other.to_owned()),
-        None => Path::new(compiler.as_ref())
-            .file_name()?
-            .to_string_lossy()
-            .contains("++")
-            .then(|| "C++".to_owned()),
-    }
-}
-
-/// Options with a value that only the preprocessor looks at.
-const PREPROCESSOR_WITH_VALUE: &[&str] = &[
-    "-D",
-    "-U",
-    "-I",
-    "-isystem",
-    "-iquote",
-    "-idirafter",
-    "-include",
-    "-imacros",
-    "-isysroot",
-];
-
-/// Options with a value that say nothing about how the source is read.
-const DROPPED_WITH_VALUE: &[&str] = &[
-    "-o",
-    "-MF",
-    "-MT",
-    "-MQ",
-    "-Xlinker",
-    "-L",
-    "-l",
-    "-z",
-    "-T",
-    "-u",
-    "-aux-info",
-    "--param",
-    "-specs",
-];
-
-/// The arguments of a compile command that matter to reading the source, in order: language,
-/// macros, include paths and what changes types or predefined macros. All else (outputs,
-/// warnings, optimisations that only gcc knows) is dropped.
-fn flags(command: &CompileCommand) -> Vec<OsString> {
-    const F_FLAGS: &[&str] = &[
-        "-fsigned-char",
-        "-funsigned-char",
-        "-fshort-enums",
-        "-fno-short-enums",
-        "-fms-extensions",
-        "-fno-builtin",
-        "-ffreestanding",
-        "-fhosted",
-        "-fgnu89-inline",
-        "-fopenmp",
-        "-fPIC",
-        "-fpic",
-        "-fPIE",
-        "-fpie",
-        "-fno-common",
-        "-fcommon",
-        "-fshort-wchar",
-        "-fno-signed-char",
-        "-fno-unsigned-char",
-        "-fwrapv",
-        "-fno-wrapv",
-        "-fstrict-overflow",
-        "-fno-strict-overflow",
-        "-fno-strict-aliasing",
-        "-fblocks",
-        "-fdollars-in-identifiers",
-    ];
-    let mut kept = Vec::new();
-    let mut arguments = command.arguments.iter().skip(1);
-    while let Some(argument) = arguments.next() {
-        let text = argument.to_string_lossy();
-        let text = text.as_ref();
-        let with_value = |flag: &str| PREPROCESSOR_WITH_VALUE.contains(&flag) || flag == "-x";
-        if with_value(text) {
-            if let Some(value) = arguments.next() {
-                kept.push(argument.into());
-                kept.push(value.into());
-            }
-        } else if DROPPED_WITH_VALUE.contains(&text) {
-            arguments.next();
-        } else if PREPROCESSOR_WITH_VALUE
-            .iter()
-            .chain(&["-x"])
-            .any(|flag| text.starts_with(flag))
-            || [
-                "-std=",
-                "--sysroot=",
-                "-m32",
-                "-m64",
-                "-mx32",
-                "-march=",
-                "-msse",
-                "-mavx",
-                "-O",
-                "-fsanitize=",
-            ]
-            .iter()
-            .any(|flag| text.starts_with(flag))
-            || F_FLAGS.contains(&text)
-            || matches!(
-                text,
-                "-ansi" | "-pthread" | "-nostdinc" | "-undef" | "-traditional-cpp"
-            )
-        {
-            // gcc's sanitizers may be unknown to clang; the address sanitizer's macro matters.
-            if let Some(list) = text.strip_prefix("-fsanitize=") {
-                if list.split(',').any(|name| name == "address") {
-                    kept.push("-fsanitize=address".into());
-                }
-                continue;
-            }
-            if matches!(text, "-Og" | "-Ofast") {
-                kept.push("-O1".into());
-                continue;
-            }
-            kept.push(argument.into());
-        }
-    }
-    kept
-}
-
-/// Whether two commands of one source give its types and literals the same meaning, macros aside.
-pub(crate) fn has_same_types(a: &CompileCommand, b: &CompileCommand) -> bool {
-    let matters = |command: &CompileCommand| -> Vec<OsString> {
-        let all = flags(command);
-        let mut kept = Vec::new();
-        let mut all = all.into_iter();
-        while let Some(flag) = all.next() {
-            let text = flag.to_string_lossy();
-            if PREPROCESSOR_WITH_VALUE.contains(&text.as_ref()) {
-                all.next();
-                continue;
-            }
-            let only_macros = PREPROCESSOR_WITH_VALUE
-                .iter()
-                .any(|known| text.starts_with(known))
-                || text.starts_with("-O")
-                || matches!(
-                    text.as_ref(),
-                    "-fPIC" | "-fpic" | "-fPIE" | "-fpie" | "-pthread"
-                );
-            if !only_macros {
-                kept.push(flag);
-            }
-        }
-        kept
-    };
-    matters(a) == matters(b)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -696,22 +567,5 @@ mod tests {
             Some(19)
         );
         assert_eq!(version_of("gcc (Debian 12.2.0) 12.2.0"), None);
-    }
-
-    #[test]
-    fn a_command_for_another_language_is_known() {
-        let language = |line: &str| {
-            other_language(&CompileCommand {
-                file: "/p/a.c".into(),
-                directory: "/p".into(),
-                arguments: line.split(' ').map(OsString::from).collect(),
-                output: None,
-                included: None,
-            })
-        };
-        assert_eq!(language("cc -x c -c a.c"), None);
-        assert_eq!(language("clang -c a.c"), None);
-        assert_eq!(language("/bin/g++-12 -c a.c").as_deref(), Some("C++"));
-        assert_eq!(language("cc -xc++ -c a.c").as_deref(), Some("c++"));
     }
 }

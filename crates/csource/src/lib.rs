@@ -19,6 +19,7 @@ mod ctype;
 pub mod detail;
 mod dialect;
 mod dump;
+mod flags;
 mod large;
 mod layout;
 pub mod lex;
@@ -30,6 +31,7 @@ mod offsets;
 mod questions;
 mod raw;
 pub mod scope;
+mod several;
 pub mod tree;
 pub mod types;
 pub mod variants;
@@ -147,7 +149,7 @@ fn variants_with(
             }
         };
         let known = ways.iter().any(|(other, known)| {
-            clang::has_same_types(&command, other) && macros::is_alike(&text, known, source)
+            flags::has_same_types(&command, other) && macros::is_alike(&text, known, source)
         });
         if !known {
             ways.push((command, text));

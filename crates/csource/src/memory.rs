@@ -6,7 +6,7 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    ffi::OsString,
+    ffi::{OsStr, OsString},
     os::unix::ffi::OsStringExt,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
@@ -99,34 +99,71 @@ impl Memory {
 }
 
 impl About {
-    fn key(&self, request: &Request) -> Digest {
-        let mut hasher = Hasher::new();
-        hasher
-            .field(self.key.to_string())
-            .field(request.cwd.as_os_str().as_encoded_bytes())
-            .number(request.command.len() as u64);
-        for word in &request.command {
-            hasher.field(word.as_encoded_bytes());
-        }
-        match &request.stdin {
-            Stdin::Bytes(text) => hasher.field("text").field(text),
-            other => hasher.field(format!("{other:?}")),
-        };
-        hasher.field(format!("{:?}", request.stdout)).finish()
-    }
-
     /// What clang has printed for this request before.
     pub(crate) fn recall(&self, request: &Request) -> Option<Vec<u8>> {
-        self.memory.cache.get(self.key(request))
+        self.memory.cache.get(key_of(Some(self.key), request))
     }
 
     /// Keeps what clang has printed, unless a file has changed since the preprocessor ran.
     pub(crate) fn keep(&self, request: &Request, printed: &[u8]) {
         let is_same = |(path, before): &(PathBuf, Stamp)| stamp(path).as_ref() == Some(before);
         if self.files.iter().all(is_same) {
-            self.memory.cache.put(self.key(request), printed);
+            self.memory
+                .cache
+                .put(key_of(Some(self.key), request), printed);
         }
     }
+}
+
+/// A name for a request about something.
+pub(crate) fn key_of(about: Option<Digest>, request: &Request) -> Digest {
+    let mut hasher = Hasher::new();
+    hasher
+        .field(about.map_or(String::new(), |about| about.to_string()))
+        .field(request.cwd.as_os_str().as_encoded_bytes())
+        .number(request.command.len() as u64);
+    for word in &request.command {
+        hasher.field(word.as_encoded_bytes());
+    }
+    match &request.stdin {
+        Stdin::Bytes(text) => hasher.field("text").field(text),
+        other => hasher.field(format!("{other:?}")),
+    };
+    hasher.field(format!("{:?}", request.stdout)).finish()
+}
+
+/// What clang tells of what it is going to do, without the names of the sources: it is the same for several at once as for each of
+/// them alone.
+pub(crate) fn plan_without(told: &[u8], sources: &[&OsStr]) -> Vec<u8> {
+    // A word is quoted only where it needs to be.
+    let plain = |word: &[u8]| -> Vec<u8> {
+        let inside = word.strip_prefix(b"\"");
+        let inside = inside.and_then(|word| word.strip_suffix(b"\""));
+        inside.unwrap_or(word).to_vec()
+    };
+    let is_source = |word: &[u8]| {
+        let mut sources = sources.iter();
+        sources.any(|source| source.as_encoded_bytes() == word)
+    };
+    let mut seen = HashSet::new();
+    let mut plan = Vec::new();
+    for line in told.split(|&byte| byte == b'\n') {
+        if !seen.insert(line) {
+            continue;
+        }
+        let mut words = line.split(|&byte| byte == b' ');
+        while let Some(word) = words.next() {
+            let inside = plain(word);
+            if inside == b"-main-file-name" {
+                words.next();
+            } else if !is_source(&inside) {
+                plan.extend_from_slice(word);
+                plan.push(b' ');
+            }
+        }
+        plan.push(b'\n');
+    }
+    plan
 }
 
 /// The file that a program's name stands for.
@@ -163,7 +200,7 @@ fn file_names(preprocessed: &str) -> Vec<OsString> {
 }
 
 /// A file name as a marker has it, without its escapes: `\"`, and three octal digits for a byte that is no printable character.
-fn unescaped(mut written: &[u8]) -> Vec<u8> {
+pub(crate) fn unescaped(mut written: &[u8]) -> Vec<u8> {
     let mut name = Vec::with_capacity(written.len());
     while let [first, rest @ ..] = written {
         written = rest;
@@ -194,6 +231,20 @@ fn unescaped(mut written: &[u8]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_plan_for_several_sources_is_that_for_each() {
+        let one = b" \"/bin/clang\" -main-file-name b.c -I \"x y\" /p/b.c\nsearch\n /usr\n";
+        let several =
+            b" \"/bin/clang\" -main-file-name b.c -I \"x y\" \"/p/a.c\" /p/b.c\nsearch\n /usr\nsearch\n /usr\n";
+        let (a, b) = (OsStr::new("/p/a.c"), OsStr::new("/p/b.c"));
+        assert_eq!(plan_without(one, &[b]), plan_without(several, &[a, b]));
+        let other = plan_without(
+            b" \"/bin/clang\" -main-file-name b.c -I y /p/b.c\nsearch\n /usr\n",
+            &[b],
+        );
+        assert_ne!(plan_without(one, &[b]), other);
+    }
 
     #[test]
     fn the_files_of_an_output_are_those_of_its_markers() {

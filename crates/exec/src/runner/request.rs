@@ -42,7 +42,8 @@ pub enum Sink {
     /// Standard error only: to where standard output goes, in the order of the writes.
     WithStdout,
     /// Standard output only: into the [`Outcome`] as a frame of zstd, for outputs of hundreds of megabytes that people may read:
-    /// the blanks that lines begin with are left out. Limits count what the command writes.
+    /// the blanks that lines begin with are left out. Where a line begins with `}{`, a second object, another frame begins. Limits count
+    /// what the command writes.
     Dump,
 }
 

@@ -7,44 +7,43 @@ use memchr::memchr;
 /// How hard is tried to make it small: dumps of compilers shrink to a tenth with the least effort.
 const LEVEL: i32 = 1;
 
-/// The bytes of an output, as they come, or without indentation and compressed on their way.
+/// The bytes of an output, as they come, or as a dump.
 pub(super) enum Kept {
     Plain(Vec<u8>),
-    Dump {
-        encoder: Box<zstd::Encoder<'static, Vec<u8>>>,
-        /// Nothing but blanks has come of the line.
-        at_start: bool,
-        /// What one piece of the output has without its indentation.
-        rest: Vec<u8>,
-    },
+    Dump(Box<Dump>),
+}
+
+/// Text without the blanks at the beginning of its lines (three quarters of a deep tree are such blanks), compressed on its way. Each of
+/// several trees is a frame of its own.
+pub(super) struct Dump {
+    encoder: zstd::Encoder<'static, Vec<u8>>,
+    /// Nothing but blanks has come of the line.
+    at_start: bool,
+    /// A bracket at the beginning of the line, of which no more has come.
+    bracket: bool,
+    /// What one piece of the output has without its indentation.
+    rest: Vec<u8>,
 }
 
 impl Kept {
     pub(super) fn new(is_dump: bool) -> Kept {
-        let encoder = is_dump.then(|| zstd::Encoder::new(Vec::new(), LEVEL));
-        match encoder {
-            Some(encoder) => Kept::Dump {
-                encoder: Box::new(encoder.expect("there is memory for a compressor")),
+        match is_dump {
+            true => Kept::Dump(Box::new(Dump {
+                encoder: encoder(Vec::new()),
                 at_start: true,
+                bracket: false,
                 rest: Vec::new(),
-            },
-            None => Kept::Plain(Vec::new()),
+            })),
+            false => Kept::Plain(Vec::new()),
         }
     }
 
     pub(super) fn add(&mut self, bytes: &[u8]) {
         match self {
             Kept::Plain(data) => data.extend_from_slice(bytes),
-            Kept::Dump {
-                encoder,
-                at_start,
-                rest,
-            } => {
-                rest.clear();
-                without_indentation(bytes, at_start, rest);
-                encoder
-                    .write_all(rest)
-                    .expect("writing into memory does not fail");
+            Kept::Dump(dump) => {
+                dump.add(bytes);
+                dump.flush();
             }
         }
     }
@@ -52,52 +51,109 @@ impl Kept {
     pub(super) fn into_bytes(self) -> Vec<u8> {
         match self {
             Kept::Plain(data) => data,
-            Kept::Dump { encoder, .. } => {
-                encoder.finish().expect("writing into memory does not fail")
+            Kept::Dump(mut dump) => {
+                if dump.bracket {
+                    dump.rest.push(b'}');
+                    dump.flush();
+                }
+                dump.encoder
+                    .finish()
+                    .expect("writing into memory does not fail")
             }
         }
     }
 }
 
-/// Appends the text without the blanks at the beginning of its lines; three quarters of a deep tree are such blanks. `at_start` is
-/// handed on from one piece of a text to the next.
-fn without_indentation(mut text: &[u8], at_start: &mut bool, kept: &mut Vec<u8>) {
-    loop {
-        if *at_start {
-            match text.iter().position(|&byte| byte != b' ') {
-                Some(blanks) => text = &text[blanks..],
-                None => return,
+fn encoder(data: Vec<u8>) -> zstd::Encoder<'static, Vec<u8>> {
+    zstd::Encoder::new(data, LEVEL).expect("there is memory for a compressor")
+}
+
+impl Dump {
+    fn add(&mut self, mut text: &[u8]) {
+        loop {
+            if self.at_start {
+                match text.iter().position(|&byte| byte != b' ') {
+                    Some(blanks) => text = &text[blanks..],
+                    None => return,
+                }
+                self.at_start = false;
+                if text[0] == b'}' {
+                    self.bracket = true;
+                    text = &text[1..];
+                }
             }
-            *at_start = false;
+            if self.bracket {
+                let Some(next) = text.first() else { return };
+                self.bracket = false;
+                self.rest.push(b'}');
+                // Where one tree ends, the next one begins on the same line.
+                if *next == b'{' {
+                    self.rest.push(b'\n');
+                    self.end_frame();
+                }
+            }
+            match memchr(b'\n', text) {
+                Some(end) => {
+                    self.rest.extend_from_slice(&text[..=end]);
+                    text = &text[end + 1..];
+                    self.at_start = true;
+                }
+                None => {
+                    self.rest.extend_from_slice(text);
+                    return;
+                }
+            }
         }
-        match memchr(b'\n', text) {
-            Some(end) => {
-                kept.extend_from_slice(&text[..=end]);
-                text = &text[end + 1..];
-                *at_start = true;
-            }
-            None => {
-                kept.extend_from_slice(text);
-                return;
-            }
-        }
+    }
+
+    fn flush(&mut self) {
+        let rest = std::mem::take(&mut self.rest);
+        self.encoder
+            .write_all(&rest)
+            .expect("writing into memory does not fail");
+        self.rest = rest;
+        self.rest.clear();
+    }
+
+    fn end_frame(&mut self) {
+        self.flush();
+        let ended = std::mem::replace(&mut self.encoder, encoder(Vec::new()));
+        let data = ended.finish().expect("writing into memory does not fail");
+        self.encoder = encoder(data);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::without_indentation;
+    use super::Kept;
+
+    fn kept(text: &[u8], size: usize) -> Vec<u8> {
+        let mut kept = Kept::new(true);
+        for piece in text.chunks(size) {
+            kept.add(piece);
+        }
+        kept.into_bytes()
+    }
 
     #[test]
     fn lines_lose_the_blanks_before_them_wherever_pieces_end() {
-        let text = b"{\n  \"a\": [ 1 ],\n\n     \n    \"b\": \"  c\" \n}";
+        let text = b"{\n  \"a\": [ 1 ],\n\n     \n    \"b\": \"  c\" \n  }\n}";
         for size in 1..text.len() {
-            let (mut kept, mut at_start) = (Vec::new(), true);
-            for piece in text.chunks(size) {
-                without_indentation(piece, &mut at_start, &mut kept);
-            }
-            let kept = String::from_utf8(kept).unwrap();
-            assert_eq!(kept, "{\n\"a\": [ 1 ],\n\n\n\"b\": \"  c\" \n}");
+            let text = zstd::decode_all(&kept(text, size)[..]).unwrap();
+            let text = String::from_utf8(text).unwrap();
+            assert_eq!(text, "{\n\"a\": [ 1 ],\n\n\n\"b\": \"  c\" \n}\n}");
+        }
+    }
+
+    #[test]
+    fn each_of_several_trees_is_a_frame() {
+        let text = b"{\n  \"a\": \"}{\"\n}{\n  \"b\": {}\n}\n";
+        for size in 1..text.len() {
+            let frames = kept(text, size);
+            let first = zstd::zstd_safe::find_frame_compressed_size(&frames).unwrap();
+            let read = |frame: &[u8]| zstd::decode_all(frame).unwrap();
+            assert_eq!(read(&frames[..first]), b"{\n\"a\": \"}{\"\n}\n");
+            assert_eq!(read(&frames[first..]), b"{\n\"b\": {}\n}\n");
         }
     }
 }
