@@ -80,6 +80,28 @@ impl Reader {
         })
     }
 
+    /// Asks about these files together; they are read next.
+    pub fn expect(&mut self, files: &[PathBuf]) {
+        let commands: Vec<CompileCommand> = files
+            .iter()
+            .map(|file| self.command(file.clone(), None))
+            .collect();
+        self.clang = self.clang.ask_ahead(&mut self.runner, &commands);
+    }
+
+    fn command(&self, file: PathBuf, included: Option<PathBuf>) -> CompileCommand {
+        let mut words: Vec<OsString> = vec!["cc".into()];
+        words.extend(self.flags.iter().cloned());
+        words.extend(["-c".into(), file.clone().into_os_string()]);
+        CompileCommand {
+            directory: self.here.clone(),
+            arguments: words,
+            output: None,
+            included: included.map(|path| normalize(&path)),
+            file,
+        }
+    }
+
     /// Reads a file, or, where it is given, the file that `file` includes as its program. Also the path of what was
     /// read.
     pub fn parse(
@@ -88,18 +110,8 @@ impl Reader {
         included: Option<PathBuf>,
     ) -> Result<(TranslationUnit, String), Problem> {
         let read = included.clone().unwrap_or_else(|| file.clone());
-        let included = included.map(|path| normalize(&path));
         let bytes = files::read(&read).map_err(Problem::of)?;
-        let mut words: Vec<OsString> = vec!["cc".into()];
-        words.extend(self.flags.iter().cloned());
-        words.extend(["-c".into(), file.clone().into_os_string()]);
-        let command = CompileCommand {
-            directory: self.here.clone(),
-            arguments: words,
-            output: None,
-            included,
-            file,
-        };
+        let command = self.command(file, included);
         let clang = match read.starts_with(&self.scratch) || command.file.starts_with(&self.scratch)
         {
             true => &self.clang.without_cache(),

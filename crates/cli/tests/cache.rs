@@ -59,9 +59,13 @@ fn answers(place: &Place, cache: &[&str], flags: &str) -> Vec<Said> {
         .collect()
 }
 
-/// Without the lines of JSON that tell how long something took.
+/// Without the lines of JSON that tell how long something took, or when it was found: fractions of a second.
 fn without_times(text: &str) -> String {
-    let lines = text.lines().filter(|line| !line.contains("seconds\""));
+    let is_time = |line: &str| {
+        let (_, number) = line.rsplit_once(' ').unwrap_or_default();
+        number.contains('.') && number.trim_end_matches(',').parse::<f64>().is_ok()
+    };
+    let lines = text.lines().filter(|line| !is_time(line));
     lines.collect::<Vec<_>>().join("\n")
 }
 

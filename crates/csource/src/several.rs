@@ -20,6 +20,9 @@ use crate::{
     memory::{About, key_of, plan_without, unescaped},
 };
 
+/// Bytes of preprocessed text whose trees are printed at once: a dump may have five hundred times as many, and its size is limited.
+const AT_ONCE: usize = 4 << 20;
+
 /// Answers that were had before anybody asked, by the key of their request. Each is asked for once.
 #[derive(Debug, Default)]
 pub(crate) struct Ahead {
@@ -77,7 +80,7 @@ impl Clang {
         let own: Vec<&OsStr> = commands.iter().map(|one| one.file.as_os_str()).collect();
         let plan = plan_without(&outcome.stderr, &own);
         let ahead = Ahead::default();
-        let mut waiting = Vec::new();
+        let (mut waiting, mut size) = (Vec::new(), 0);
         for (command, text) in commands.iter().zip(texts) {
             let about = self.about(command, text, &plan);
             let key = key_of(None, &request(command).arg(&command.file));
@@ -87,8 +90,15 @@ impl Clang {
                 Some(known) => {
                     lock(&ahead.dumps).insert(key_of(None, &dump), known);
                 }
-                None if is_shallow(command) => waiting.push((*command, about)),
+                None if is_shallow(command) => {
+                    size += text.len();
+                    waiting.push((*command, about));
+                }
                 None => {}
+            }
+            if size > AT_ONCE {
+                self.dump_together(runner, &waiting, &ahead);
+                (waiting, size) = (Vec::new(), 0);
             }
         }
         self.dump_together(runner, &waiting, &ahead);

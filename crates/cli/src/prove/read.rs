@@ -67,6 +67,12 @@ pub fn program(
                 read_one(&mut reader, file.as_ref())
             })
         });
+        let files: Vec<_> = args
+            .sources
+            .iter()
+            .map(|name| reader.here.join(name))
+            .collect();
+        reader.expect(&files);
         let own: Result<Vec<Source>, Problem> = args
             .sources
             .iter()

@@ -115,10 +115,27 @@ impl UnitBuilder<'_> {
     /// Whether two type nodes are compatible types; `None` where the table cannot tell.
     pub(crate) fn are_compatible(&mut self, nodes: &[Node]) -> Option<bool> {
         let [a, b] = nodes else { return None };
-        let (a, b) = (self.type_node(a)?, self.type_node(b)?);
-        let (a, b) = (self.types.unqualified(a), self.types.unqualified(b));
-        match self.types.is_plain(a) && self.types.is_plain(b) {
-            true => Some(a == b),
+        let [a, b] = [a, b].map(|node| {
+            // The type of an expression has only what it is spelled as.
+            let known = self.type_node(node);
+            known.or_else(|| Some(self.spelled_type(node.ty.as_ref()?, false)))
+        });
+        let (a, b) = (self.types.unqualified(a?), self.types.unqualified(b?));
+        if self.types.is_plain(a) && self.types.is_plain(b) {
+            return Some(a == b);
+        }
+        let is_array = |id| matches!(self.types.kind(id), TypeKind::Array(..));
+        let is_other = |id| {
+            matches!(
+                self.types.kind(id),
+                TypeKind::Pointer(_)
+                    | TypeKind::Integer(_)
+                    | TypeKind::Float(_)
+                    | TypeKind::Record(_)
+            )
+        };
+        match (is_array(a) && is_other(b)) || (is_other(a) && is_array(b)) {
+            true => Some(false),
             false => None,
         }
     }

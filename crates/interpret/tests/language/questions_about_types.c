@@ -9,5 +9,7 @@ int main(void) {
   printf("%d %d %d %d %d\n", IS(i, int), IS(c, int), IS(s, char *), IS(s, const char *), IS(l, long long));
   printf("%d %d %d %d\n", IS(b, box), IS(g, struct tag), IS(b, struct tag), IS(&b, box *));
   printf("%d %d %d %d\n", KIND(i), KIND(s), KIND(b), KIND(l));
+  int n[3];
+  printf("%d %d %d\n", IS(n, int *), IS(s, char[1]), __builtin_types_compatible_p(__typeof__(n), __typeof__(&n[0])));
   return 0;
 }
