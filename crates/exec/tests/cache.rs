@@ -1,4 +1,8 @@
 //! What is kept in a cache comes back as it was, or not at all.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "these tests do to the folder what others may do to it"
+)]
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
