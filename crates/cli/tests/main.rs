@@ -29,6 +29,7 @@ mod prove_limits;
 mod prove_math;
 mod prove_paths;
 mod prove_repairs;
+mod random_pointers;
 mod readme;
 mod regression;
 mod repair;

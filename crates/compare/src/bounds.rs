@@ -2,7 +2,7 @@
 //! byte, some of them.
 
 use patchwright_ir::Type;
-use patchwright_solve::{Answer, Backend, Budget, Solver, Sort, Term, Terms};
+use patchwright_solve::{Answer, Assignment, Backend, Budget, Node, Solver, Sort, Term, Terms};
 use rustc_hash::FxHashMap;
 
 use crate::{
@@ -35,16 +35,25 @@ pub(crate) enum Part {
 const WIDEST: u32 = 64;
 /// With more ranges than these a condition on a byte is said as it was calculated.
 const MOST_RANGES: usize = 4;
+/// So many literals on one input are looked at by themselves.
+const MOST_ALONE: usize = 6;
 /// All values of inputs so wide are looked at.
 pub(crate) const SMALL: u32 = 8;
 
-/// Joins what is said of single inputs to ranges. All parts together mean the same as all literals together.
-pub(crate) fn joined(
-    terms: &mut Terms,
-    names: &Names,
-    literals: &[Term],
-    budget: &Budget<'_>,
-) -> Vec<Part> {
+/// What is known where literals are joined.
+pub(crate) struct Context<'a> {
+    pub(crate) names: &'a Names,
+    /// What holds for all inputs that count.
+    pub(crate) bounds: &'a [Term],
+    /// An input for which the literals hold.
+    pub(crate) model: &'a Assignment,
+    pub(crate) budget: Budget<'a>,
+}
+
+/// Joins what is said of single inputs to ranges. All parts together imply all literals together, and hold for the model. They mean
+/// the same but where the literals look past the sign of an input: then the sign of the model's is meant.
+pub(crate) fn joined(terms: &mut Terms, context: &Context<'_>, literals: &[Term]) -> Vec<Part> {
+    let names = context.names;
     let mut parts = Vec::new();
     let mut single: Vec<(Term, Vec<Term>)> = Vec::new();
     let mut place: FxHashMap<Term, usize> = FxHashMap::default();
@@ -84,13 +93,55 @@ pub(crate) fn joined(
             }
             continue;
         }
-        match range(terms, names, variable, &literals, budget) {
-            Some(range) => found.push(Part::Range(range)),
-            None => found.extend(literals.into_iter().map(Part::Term)),
+        let literals = with_sign(terms, context, variable, literals);
+        let whole = range(terms, context, variable, &literals)
+            .or_else(|| to_an_end(terms, context, variable, &literals));
+        if let Some(range) = whole {
+            found.push(Part::Range(range));
+            continue;
         }
+        // Those that are ranges by themselves are said as one.
+        let (mut all, mut others): (Option<Range>, Vec<Term>) = (None, Vec::new());
+        for &literal in &literals {
+            let own = match literals.len() <= MOST_ALONE {
+                true => range(terms, context, variable, &[literal])
+                    .or_else(|| to_an_end(terms, context, variable, &[literal])),
+                false => None,
+            };
+            match own {
+                Some(own) => all = Some(all.map_or(own.clone(), |all| all.and(&own))),
+                None => others.push(literal),
+            }
+        }
+        found.extend(all.map(Part::Range));
+        found.extend(others.into_iter().map(Part::Term));
     }
     found.extend(parts);
     found
+}
+
+/// Literals on an input; where one cuts off its sign, with the sign that it has in the model.
+fn with_sign(
+    terms: &mut Terms,
+    context: &Context<'_>,
+    variable: Term,
+    mut literals: Vec<Term>,
+) -> Vec<Term> {
+    let width = terms.width(variable);
+    let cuts_sign = terms.within(&literals).into_iter().any(|term| {
+        let node = terms.node(term);
+        matches!(node, Node::Extract { of, low: 0, high } if of == variable && high + 2 == width)
+    });
+    if cuts_sign && is_signed(context.names, variable) {
+        let zero = terms.constant(width, 0);
+        let negative = terms.slt(variable, zero);
+        let holds = terms.evaluate(negative, context.model).truth();
+        let sign = if holds { negative } else { terms.not(negative) };
+        if !literals.contains(&sign) {
+            literals.push(sign);
+        }
+    }
+    literals
 }
 
 /// The ranges that literals on one byte leave.
@@ -132,16 +183,20 @@ fn is_signed(names: &Names, variable: Term) -> bool {
 /// The range that literals on one variable leave, if it is one without gaps.
 fn range(
     terms: &mut Terms,
-    names: &Names,
+    context: &Context<'_>,
     variable: Term,
     literals: &[Term],
-    budget: &Budget<'_>,
 ) -> Option<Range> {
+    let budget = &context.budget;
     let width = terms.width(variable);
-    let is_signed = is_signed(names, variable);
+    let is_signed = is_signed(context.names, variable);
+    let bounds = context.bounds.iter().copied();
+    let bounds: Vec<Term> = bounds
+        .filter(|bound| terms.variables_of(*bound) == [variable])
+        .collect();
     let (least, most) = limits(width, is_signed);
     let mut solver = Solver::new(Backend::default());
-    for &literal in literals {
+    for &literal in literals.iter().chain(&bounds) {
         solver.assert(terms, literal);
     }
     if solver.check(terms, &[], budget) != Answer::Satisfiable {
@@ -189,8 +244,71 @@ fn range(
     let not = terms.not(all);
     let mut solver = Solver::new(Backend::default());
     solver.assert(terms, inside);
+    for &bound in &bounds {
+        solver.assert(terms, bound);
+    }
     let gap = solver.check(terms, &[not], budget);
-    (gap == Answer::Unsatisfiable).then_some(range)
+    (gap == Answer::Unsatisfiable).then(|| range.widened(terms, &bounds, budget))
+}
+
+/// The range around the model's value in which literals on one variable hold, if it goes on to the greatest or the least value.
+fn to_an_end(
+    terms: &mut Terms,
+    context: &Context<'_>,
+    variable: Term,
+    literals: &[Term],
+) -> Option<Range> {
+    let (width, is_signed) = (terms.width(variable), is_signed(context.names, variable));
+    let seen = terms.evaluate(variable, context.model).bits();
+    let seen = value(width, is_signed, seen);
+    let (least, most) = limits(width, is_signed);
+    let all = terms.and_all(literals.iter().copied());
+    let not = terms.not(all);
+    let mut solver = Solver::new(Backend::default());
+    solver.assert(terms, not);
+    let whole = Range {
+        variable,
+        width,
+        is_signed,
+        first: least,
+        last: most,
+    };
+    // The nearest value on each side for which they do not hold.
+    let mut edge = |terms: &mut Terms, limit: i128| {
+        let side = |from: i128, to: i128| Range {
+            first: from.min(to),
+            last: from.max(to),
+            ..whole.clone()
+        };
+        let beyond = side(seen, limit).term(terms);
+        match solver.check(terms, &[beyond], &context.budget) {
+            Answer::Unsatisfiable => return Some(limit),
+            Answer::Unknown => return None,
+            Answer::Satisfiable => {}
+        }
+        let (mut fine, mut bad) = (
+            seen,
+            value(width, is_signed, solver.value(terms, variable).bits()),
+        );
+        while fine.abs_diff(bad) > 1 {
+            let middle = fine + (bad - fine) / 2;
+            let within = side(fine, middle).term(terms);
+            match solver.check(terms, &[within], &context.budget) {
+                Answer::Unsatisfiable => fine = middle,
+                Answer::Satisfiable => {
+                    bad = value(width, is_signed, solver.value(terms, variable).bits());
+                }
+                Answer::Unknown => return None,
+            }
+        }
+        Some(fine)
+    };
+    let (first, last) = (edge(terms, least)?, edge(terms, most)?);
+    (first == least || last == most).then_some(Range {
+        first,
+        last,
+        ..whole
+    })
 }
 
 pub(crate) fn limits(width: u32, is_signed: bool) -> (i128, i128) {
@@ -226,6 +344,70 @@ impl Range {
             ),
         };
         terms.and(low, high)
+    }
+
+    /// It, up to the greatest or least value where all values beyond are out of bounds.
+    fn widened(self, terms: &mut Terms, bounds: &[Term], budget: &Budget<'_>) -> Range {
+        if bounds.is_empty() {
+            return self;
+        }
+        let (least, most) = limits(self.width, self.is_signed);
+        let mut solver = Solver::new(Backend::default());
+        for &bound in bounds {
+            solver.assert(terms, bound);
+        }
+        let mut is_out = |first: i128, last: i128| {
+            let beyond = Range {
+                first,
+                last,
+                ..self.clone()
+            };
+            let beyond = beyond.term(terms);
+            solver.check(terms, &[beyond], budget) == Answer::Unsatisfiable
+        };
+        let first = match self.first > least && is_out(least, self.first - 1) {
+            true => least,
+            false => self.first,
+        };
+        let last = match self.last < most && is_out(self.last + 1, most) {
+            true => most,
+            false => self.last,
+        };
+        // A single value is said as such.
+        if self.first == self.last {
+            return self;
+        }
+        Range {
+            first,
+            last,
+            ..self
+        }
+    }
+
+    /// The values that are in both, of which there are some.
+    fn and(&self, other: &Range) -> Range {
+        Range {
+            first: self.first.max(other.first),
+            last: self.last.min(other.last),
+            ..self.clone()
+        }
+    }
+
+    /// What of the values outside lies on the same side as this one.
+    pub(crate) fn beside(&self, bits: u128) -> Range {
+        let (least, most) = limits(self.width, self.is_signed);
+        match value(self.width, self.is_signed, bits) < self.first {
+            true => Range {
+                first: least,
+                last: self.first - 1,
+                ..self.clone()
+            },
+            false => Range {
+                first: self.last + 1,
+                last: most,
+                ..self.clone()
+            },
+        }
     }
 
     /// Whether all values are in it.

@@ -56,7 +56,7 @@ pub fn holders(
         object(result, 1, "result".to_owned(), &mut all);
     }
     for parameter in parameters {
-        behind(&parameter.shape, &parameter.name, &mut all);
+        behind(&parameter.shape, &parameter.name, parameter, &mut all);
     }
     all
 }
@@ -100,7 +100,7 @@ fn in_type(types: &TypeTable, ty: TypeId, at: u64, offsets: &mut Vec<u64>) -> Op
 }
 
 /// Objects that pointers lead to, named as the encoding names them.
-fn behind(shape: &Shape, name: &str, all: &mut Vec<Holder>) {
+fn behind(shape: &Shape, name: &str, parameter: &ParameterShape, all: &mut Vec<Holder>) {
     match shape {
         Shape::Pointer {
             to: Some(to),
@@ -108,19 +108,21 @@ fn behind(shape: &Shape, name: &str, all: &mut Vec<Holder>) {
             ..
         } => {
             let typed = shape.typed(name);
-            object(to, *count, naming::pointed(&typed, *count), all);
+            let before = parameter.before(name).map_or(0, |before| before.most);
+            object(to, before + count, naming::pointed(&typed, *count), all);
             for index in 0..*count {
-                behind(to, &naming::behind(&typed, *count, index, to), all);
+                let inner = naming::behind(&typed, *count, index, to);
+                behind(to, &inner, parameter, all);
             }
         }
         Shape::Record { members, .. } => {
             for (_, member, shape) in members {
-                behind(shape, &naming::member(name, member), all);
+                behind(shape, &naming::member(name, member), parameter, all);
             }
         }
         Shape::Array { element, count } => {
             for index in 0..*count {
-                behind(element, &naming::element(name, index), all);
+                behind(element, &naming::element(name, index), parameter, all);
             }
         }
         Shape::Scalar(_) | Shape::Function { .. } | Shape::Pointer { to: None, .. } => {}
@@ -271,13 +273,19 @@ mod tests {
         };
         let union = record(8, &[(0, pointer(None)), (0, Shape::Scalar(Type::I64))]);
         let mut all = Vec::new();
-        behind(&list, "list", &mut all);
-        behind(&pointer(Some(union)), "u", &mut all);
-        behind(
-            &pointer(Some(Shape::Scalar(Type::I32))),
-            "numbers",
-            &mut all,
-        );
+        for (name, shape) in [
+            ("list", list),
+            ("u", pointer(Some(union))),
+            ("numbers", pointer(Some(Shape::Scalar(Type::I32)))),
+        ] {
+            let parameter = ParameterShape {
+                name: name.to_owned(),
+                shape,
+                ways: Vec::new(),
+                before: Vec::new(),
+            };
+            behind(&parameter.shape, name, &parameter, &mut all);
+        }
         let expected = [("list", Some(vec![8, 24])), ("*u", None)];
         let expected = expected.map(|(name, offsets)| Holder {
             name: name.to_owned(),

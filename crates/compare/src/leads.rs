@@ -2,7 +2,7 @@
 
 use patchwright_ir::Type;
 use patchwright_solve::{Answer, Backend, Budget, Solver, Term, Terms};
-use patchwright_symbolic::{Encoding, Leads, Pointee};
+use patchwright_symbolic::{Encoding, Leads, Pointee, is_near_null};
 
 use crate::holders::Holder;
 
@@ -12,7 +12,7 @@ const ELSEWHERE: u128 = 0xffff;
 const OFFSET: u32 = 48;
 
 /// What pointers of both versions lead to. The number of a pointer is 0 for null; else its upper 16 bits are the place here,
-/// counted from 1, and the lower ones the offset in bytes.
+/// counted from 1, and the lower ones the offset in bytes. Null that was moved is memory without a name, at that offset.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Pointees {
     all: Vec<Pointee>,
@@ -61,6 +61,11 @@ impl Pointees {
         let start = terms.constant(OFFSET, 0);
         let above = terms.constant(64 - OFFSET, ELSEWHERE);
         let mut number = terms.concat(above, start);
+        // Null that was moved is that number.
+        let near = is_near_null(terms, pointer);
+        let low = terms.extract(pointer, OFFSET - 1, 0);
+        let moved = terms.concat(above, low);
+        number = terms.ite(near, moved, number);
         for (condition, pointee, offset) in &leads.to {
             let Some(at) = self.all.iter().position(|other| other == pointee) else {
                 continue;
@@ -111,9 +116,16 @@ pub(crate) fn numbered(
     let pointees = Pointees::of([old, new], holders);
     let mut not = Incomparable::default();
     for encoding in [old, new] {
+        // Where something fails nobody sees a pointer.
+        let fails: Vec<Term> = encoding.failures.iter().map(|one| one.condition).collect();
+        let fails = terms.or_all(fails);
+        let fine = terms.not(fails);
         let outcome = &mut encoding.outcome;
+        let ends = outcome
+            .ends
+            .map(|ends| terms.and_all([ends, encoding.assumption, fine]));
         if let Some((Type::Ptr, value)) = outcome.result {
-            not.leads(terms, "the result", &outcome.leads, outcome.ends);
+            not.leads(terms, "the result", &outcome.leads, ends);
             let number = pointees.number(terms, value, &outcome.leads);
             outcome.result = Some((Type::Ptr, number));
         }
@@ -157,7 +169,7 @@ pub(crate) fn numbered(
                         ..Leads::default()
                     },
                 };
-                not.leads(terms, &format!("`{name}`"), &leads, outcome.ends);
+                not.leads(terms, &format!("`{name}`"), &leads, ends);
                 parts[index] = pointees.number(terms, parts[index], &leads);
             }
             outcome.objects.push((name, parts));
@@ -186,7 +198,6 @@ impl Incomparable {
     }
 
     fn leads(&mut self, terms: &mut Terms, what: &str, leads: &Leads, ends: Option<Term>) {
-        // A pointer that may be null and is moved leads nowhere; most such executions have failed before.
         const LITTLE: u64 = 5_000;
         let elsewhere = match (leads.elsewhere, ends) {
             (Some(elsewhere), Some(ends)) => {

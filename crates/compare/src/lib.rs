@@ -12,6 +12,7 @@
 //! # What must not exist here
 //! Files, processes, clang; a meaning of C of its own.
 
+mod apart;
 mod behaviour;
 mod bounds;
 mod code;

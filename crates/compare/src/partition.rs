@@ -10,12 +10,13 @@ use patchwright_prove::{Given, Real, given, simple};
 use patchwright_solve::{
     Answer, Assignment, Backend, Budget, Node, Solver, Sort, Statistics, Term, Terms,
 };
-use patchwright_symbolic::{InputKind, Place};
+use patchwright_symbolic::{InputKind, Place, naming::opened};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
+    apart::partial,
     behaviour::{self, Formulas, cut, formulas},
-    bounds::{Part, joined, texts},
+    bounds::{Context, Part, joined, texts},
     congruence::Congruence,
     coverage::Region,
     explore::Known,
@@ -180,6 +181,8 @@ pub struct Explorer<'a> {
     pub(crate) one_by_one: bool,
     /// Both programs were followed along an input: few of the literals can be left out, and there may be thousands.
     pub(crate) is_one_path: bool,
+    /// The partitions that were made: their parts, and the whole.
+    pub(crate) listed: Vec<(Vec<Part>, Term)>,
     /// What an earlier exploration found.
     pub(crate) known: Vec<Known>,
     /// Who wants to know what this one finds.
@@ -226,6 +229,7 @@ impl<'a> Explorer<'a> {
             real,
             one_by_one: false,
             is_one_path: false,
+            listed: Vec::new(),
             known: Vec::new(),
             log: None,
         }
@@ -291,7 +295,8 @@ impl<'a> Explorer<'a> {
                 _ => false,
             };
             if let (true, Some(at)) = (matters, first) {
-                holding.push(firsts[at].condition);
+                let alike = self.alike(side, at);
+                holding.push(self.terms.or_all(alike));
             }
         }
         let mut seen = Vec::new();
@@ -365,6 +370,18 @@ impl<'a> Explorer<'a> {
             is_undetermined,
             region: Region::of(self.terms, &parts),
         }
+    }
+
+    /// Conditions of failures that say the same, at the same place, as this one, which is one of the list: rounds of a loop do.
+    fn alike(&self, side: Side, at: usize) -> Vec<Term> {
+        let (pair, failures) = (self.pair, &self.pair.encoding(side).failures);
+        let firsts = &pair.failures[side.index()];
+        let own = &failures[firsts[at].index];
+        let alike = firsts.iter().filter(|first| {
+            let other = &failures[first.index];
+            other.kind == own.kind && other.message == own.message && other.place == own.place
+        });
+        alike.map(|first| first.condition).collect()
     }
 
     /// A simple input of a partition.
@@ -472,7 +489,38 @@ impl<'a> Explorer<'a> {
             kept.into_iter()
                 .filter(|literal| !literals.contains(literal)),
         );
-        let parts = joined(self.terms, &self.names, &core, &self.minor());
+        let guards = self.guards(&core, model);
+        core.extend(guards);
+        let (mut parts, mut term) = self.joined(&core, model);
+        let apart = self.apart(term, model);
+        if !apart.is_empty() {
+            core.extend(apart);
+            (parts, term) = self.joined(&core, model);
+        }
+        // What calculates something that is not defined for all inputs comes behind what says that it is.
+        let terms = &*self.terms;
+        parts.sort_by_key(|part| match part {
+            Part::Term(term) => !partial(terms, &[*term]).is_empty(),
+            _ => false,
+        });
+        self.listed.push((parts.clone(), term));
+        (parts, term)
+    }
+
+    /// Literals as parts, and all of them as one term.
+    fn joined(&mut self, literals: &[Term], model: &Assignment) -> (Vec<Part>, Term) {
+        let pair = self.pair;
+        let bounds: Vec<Term> = Side::BOTH
+            .into_iter()
+            .flat_map(|side| pair.encoding(side).bounds.iter().copied())
+            .collect();
+        let context = Context {
+            names: &self.names,
+            bounds: &bounds,
+            model,
+            budget: self.minor(),
+        };
+        let parts = joined(self.terms, &context, literals);
         let term = parts.iter().fold(self.terms.truth(true), |all, part| {
             let part = part.term(self.terms);
             self.terms.and(all, part)
@@ -483,9 +531,14 @@ impl<'a> Explorer<'a> {
     /// Whether a condition rests on something that no input determines.
     pub(crate) fn is_undetermined(&self, condition: Term) -> bool {
         let variables = self.terms.variables_of(condition);
+        let is_open = |term: &Term| match self.terms.node(*term) {
+            Node::Apply(function, _) => opened(self.terms.symbol_name(function)).is_some(),
+            _ => false,
+        };
         variables
             .iter()
             .any(|variable| !self.names.of.contains_key(variable))
+            || self.terms.within(&[condition]).iter().any(is_open)
     }
 
     /// Says of a value whose upper bits are known to be zero that they are, once, and speaks of the value everywhere else:
@@ -583,7 +636,7 @@ impl<'a> Explorer<'a> {
     }
 
     /// Whether one condition implies another one, as far as the budget shows.
-    fn implies(&mut self, condition: Term, conclusion: Term) -> bool {
+    pub(crate) fn implies(&mut self, condition: Term, conclusion: Term) -> bool {
         let not = self.terms.not(conclusion);
         self.told.tell(
             self.terms,
@@ -608,19 +661,20 @@ impl<'a> Explorer<'a> {
         let firsts = &pair.failures[side.index()];
         let conditions: Vec<Term> = firsts.iter().map(|first| first.condition).collect();
         let values = self.terms.evaluate_all(&conditions, model);
-        let first = values
-            .iter()
-            .position(|value| value.truth())
-            .map(|at| &firsts[at]);
+        let at = values.iter().position(|value| value.truth());
         // Other inputs of a partition without a difference may fail elsewhere, or not at all.
-        let failure = first
-            .filter(|first| self.implies(condition, first.condition))
-            .map(|first| {
-                let failure = &encoding.failures[first.index];
-                (failure.message.clone(), failure.place.clone())
-            });
+        let failure = match at {
+            None => None,
+            Some(at) => {
+                let alike = self.alike(side, at);
+                let alike = self.terms.or_all(alike);
+                let failure = &encoding.failures[firsts[at].index];
+                self.implies(condition, alike)
+                    .then(|| (failure.message.clone(), failure.place.clone()))
+            }
+        };
         let mut text = Vec::new();
-        if first.is_none() {
+        if at.is_none() {
             let mut found = known.clone();
             if kind != Kind::Different {
                 // What else can be said of the whole partition.
@@ -686,9 +740,10 @@ fn input_type(kind: &patchwright_symbolic::InputKind) -> Option<Option<patchwrig
         | InputKind::Scanned { ty, .. }
         | InputKind::ArgumentNumber(_, ty) => Some(Some(*ty)),
         InputKind::Called { ty, .. } => Some(Some(*ty).filter(|ty| *ty != Type::Void)),
-        InputKind::Byte(_) | InputKind::ArgumentByte(..) | InputKind::Distance { .. } => {
+        InputKind::Byte(_) | InputKind::ArgumentByte(..) | InputKind::Before { .. } => {
             Some(Some(Type::U8))
         }
+        InputKind::Distance { .. } => Some(Some(Type::I16)),
         InputKind::Length => Some(Some(Type::U64)),
         InputKind::Null | InputKind::Present | InputKind::Same { .. } => Some(None),
         InputKind::Unwritten(_) => None,

@@ -443,6 +443,11 @@ impl Paths {
             }
             self.inputs.push(input.clone());
         }
+        for &bound in old.bounds.iter().chain(&new.bounds) {
+            if !self.domain.contains(&bound) {
+                self.domain.push(bound);
+            }
+        }
     }
 
     /// What both versions decided, OLD first; what NEW decides in the same way as OLD is said once.

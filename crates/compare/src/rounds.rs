@@ -517,6 +517,7 @@ impl Proof<'_> {
                     | InputKind::Null
                     | InputKind::Same { .. }
                     | InputKind::Distance { .. }
+                    | InputKind::Before { .. }
                     | InputKind::Initial(_)
             )
         };

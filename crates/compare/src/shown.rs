@@ -5,7 +5,7 @@ use std::cell::Cell;
 use patchwright_ir::Type;
 use patchwright_prove::shown;
 use patchwright_solve::{Float, Node, Sort, Term, Terms};
-use patchwright_symbolic::Pointee;
+use patchwright_symbolic::{Pointee, naming::opened};
 use rustc_hash::FxHashMap;
 
 use crate::{
@@ -222,7 +222,10 @@ impl<'t> Printer<'t> {
                 });
         let arguments: Vec<String> = arguments.collect();
         let name = self.terms.symbol_name(function);
-        format!("{name}({})", arguments.join(", "))
+        match opened(name) {
+            Some(what) => what.to_owned(),
+            None => format!("{name}({})", arguments.join(", ")),
+        }
     }
 
     fn less(&self, a: Term, b: Term, holds: bool, sign: Sign, depth: u32) -> (String, Precedence) {
@@ -365,6 +368,9 @@ impl<'t> Printer<'t> {
                 self.bits(low, Sign::Unsigned, depth)
             }
             Node::Concat(high, low) => {
+                if let Some(sum) = self.sum_of_apart(high, low, sign, depth) {
+                    return sum;
+                }
                 let by = self.terms.width(low);
                 let is_whole = matches!(width, 32 | 64 | 128);
                 let is_blank = self.terms.as_constant(low) == Some(0);
@@ -377,7 +383,12 @@ impl<'t> Printer<'t> {
                     (Sign::Unsigned, true) => moved.widened(width, true),
                     _ => moved.widened(width, false),
                 };
-                let mut joined = moved.with(&format!(" << {by}"), SHIFT);
+                // What may be negative is not shifted in C.
+                let is_product = !moved.is_unsigned && by + 1 < moved.rank.min(32);
+                let mut joined = match is_product {
+                    true => moved.with(&format!(" * {}", 1u64 << by), TIMES),
+                    false => moved.with(&format!(" << {by}"), SHIFT),
+                };
                 if !is_blank {
                     joined = joined.and("|", self.bits(low, Sign::Unsigned, depth), OR);
                 }
@@ -444,7 +455,8 @@ impl<'t> Printer<'t> {
             Node::BitAnd(a, b) => self.bitwise((a, "&", b, AND), sign, depth),
             Node::BitXor(a, b) => self.bitwise((a, "^", b, XOR), sign, depth),
             Node::Shl(a, b) => {
-                let a = self.bits(a, sign, depth).widened(width, false);
+                // What may be negative is not shifted in C.
+                let a = self.bits(a, Sign::Any, depth).widened(width, true);
                 let b = self.bits(b, Sign::Unsigned, depth);
                 a.shifted("<<", &b).wrapping(width, sign)
             }
@@ -509,6 +521,30 @@ impl<'t> Printer<'t> {
             }
             _ => Text::cut(),
         }
+    }
+
+    /// A sum of a term whose lowest bits are all zero, and a number of no more bits, which is kept as bits side by side.
+    fn sum_of_apart(&self, high: Term, low: Term, sign: Sign, depth: u32) -> Option<Text> {
+        let number = self.terms.as_constant(low).filter(|&bits| bits != 0)?;
+        let by = self.terms.width(low);
+        let Node::Extract {
+            of,
+            low: from,
+            high: top,
+        } = self.terms.node(high)
+        else {
+            return None;
+        };
+        let width = self.terms.width(of);
+        let is_all = from == by && top + 1 == width && matches!(width, 32 | 64);
+        if !is_all || self.terms.trailing_zeros(of) < by {
+            return None;
+        }
+        let sum = self.bits(of, sign, depth).widened(width, false);
+        Some(
+            sum.with(&format!(" + {number}"), PLUS)
+                .wrapping(width, sign),
+        )
     }
 
     /// What is right modulo two to the power of the width, whatever the signs.

@@ -71,7 +71,8 @@ fn figure_3_4_does_not_ask_what_the_loop_calculates() {
         conditions,
         [
             (Kind::Different, "i > 0 && j > 0".to_owned()),
-            (Kind::Equal, "i <= 0".to_owned()),
+            // What `j <= 0` says already is not said twice.
+            (Kind::Equal, "i <= 0 && j > 0".to_owned()),
             (Kind::Equal, "j <= 0".to_owned()),
         ]
     );
@@ -197,8 +198,46 @@ fn quotients_and_rests_of_powers_of_two_are_said_as_such() {
     assert!(rests.contains(&"y % 4 != 0".to_owned()), "{rests:?}");
     let old = "int f(int x) { return x / 4 > 9 ? x % 1000 : 0; }\n";
     let quotients = said(old, "int f(int x) { return x / 4 > 9 ? x % 100 : 0; }\n");
-    let expected = "x % 1000 != x % 100 && x / 4 > 9".to_owned();
+    let expected = "x >= 40 && x % 1000 != x % 100".to_owned();
     assert!(quotients.contains(&expected), "{quotients:?}");
+    let old = "int f(int x, int y) { return x / 4 > y ? 1 : 0; }\n";
+    let quotients = said(old, "int f(int x, int y) { return x / 4 > y ? 2 : 0; }\n");
+    assert!(quotients.contains(&"y < x / 4".to_owned()), "{quotients:?}");
+}
+
+#[test]
+fn conditions_are_ranges_where_signs_do_not_matter_and_say_no_shift_of_what_may_be_negative() {
+    let said = |old: &str, new: &str| -> Vec<String> {
+        let answer = compared(old, new, &Asked::function("f"));
+        let conditions = answer.conditions().into_iter();
+        conditions.map(|(_, condition)| condition).collect()
+    };
+    let old = "int f(int month) { if (month < 1) return -1; if (month > 12) return -2; return month == 2; }\n";
+    let months = said(old, &old.replace("-2", "-1"));
+    assert!(
+        months.iter().all(|one| !one.contains("2147483647")),
+        "{months:?}"
+    );
+    assert!(months.contains(&"month >= 13".to_owned()), "{months:?}");
+    let old = "int f(int x, int y) { if (y < 0) return 0; return x / (y + 1) + x * 4 % 7; }\n";
+    let divided = said(old, &old.replace("% 7", "% 5"));
+    assert!(divided.iter().all(|one| !one.contains("<<")), "{divided:?}");
+    assert!(
+        divided
+            .iter()
+            .any(|one| one.contains("x * 4 % 7 != x * 4 % 5")),
+        "{divided:?}"
+    );
+}
+
+#[test]
+fn failures_of_all_rounds_of_a_loop_are_one_partition() {
+    let old = "int f(unsigned n) { int t[4] = {0}; for (unsigned i = 0; i < n && i < 4; i++) t[i] = 1; return t[0]; }\n";
+    let new = old.replace(" && i < 4", " && i < 8");
+    let answer = compared(old, &new, &Asked::function("f"));
+    let mut conditions = answer.conditions();
+    conditions.retain(|(kind, _)| kind.differs());
+    assert_eq!(conditions, [(Kind::NewFails, "n >= 5".to_owned())]);
 }
 
 #[test]

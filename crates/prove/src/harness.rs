@@ -13,7 +13,7 @@ use patchwright_symbolic::{
 pub use patchwright_symbolic::naming::number_of_pointer;
 
 use crate::{
-    inputs::returned_record,
+    inputs::{has_pointers, returned_record},
     source::{EntryError, Source, find},
     value::constant,
     verdict::Given,
@@ -69,15 +69,10 @@ pub fn harness(
         functions(&mut text, unit, inputs)?;
     }
     define_elsewhere(&mut text, sources, inputs);
-    let mut filler = Filler {
-        text: String::new(),
-        functions: String::new(),
-        inputs,
-        parameter: None,
-        made: Vec::new(),
-        own: BTreeSet::new(),
-        shown,
-    };
+    // Into which arrays others lead is known only when all pointers are made.
+    let mut before = Filler::new(inputs, BTreeSet::new(), shown);
+    before.all(shapes)?;
+    let mut filler = Filler::new(inputs, before.reached, shown);
     if shapes.iter().any(|one| has_functions(&one.shape)) {
         filler.begin_functions();
     }
@@ -100,10 +95,7 @@ pub fn harness(
         let _ = writeln!(filler.text, "    {spelled} {};", shape.name);
         names.push(shape.name.clone());
     }
-    for at in order(shapes) {
-        filler.parameter = Some(&shapes[at]);
-        filler.fill(&shapes[at].shape, &shapes[at].name, 0)?;
-    }
+    filler.all(shapes)?;
     let Filler {
         text: body,
         functions,
@@ -205,6 +197,8 @@ struct Made {
     pointed: String,
     /// Bytes.
     size: u64,
+    /// Bytes before what the pointer leads to.
+    origin: u64,
     /// No pointers lie in it.
     is_plain: bool,
     /// Bytes that belong to no member.
@@ -212,18 +206,25 @@ struct Made {
 }
 
 /// What a harness prints of a result that is a pointer, which means the same in another program: the upper 16 bits are the
-/// [`number_of_pointer`] of what it leads to, the others how many bytes behind its first. Null is 0, and all other memory 0xffff.
+/// [`number_of_pointer`] of what it leads to, the others how many bytes behind its first. Null is 0, and all other memory 0xffff,
+/// with the others zero but for null that was moved.
 fn place_of_result(text: &mut String, result: &str, made: &[Made]) {
     let _ = writeln!(
         text,
-        "    unsigned long where = {result} ? 0xffffUL << 48 : 0;"
+        "    unsigned long where = {result} ? 0xffffUL << 48 : 0;\n    \
+         if ({result} && (unsigned long){result} + 65536 < 131072)\n        \
+         where |= (unsigned long){result} & 0xffffffffffff;"
     );
     for (index, one) in made.iter().enumerate() {
         let _ = writeln!(
             text,
             "    for (__SIZE_TYPE__ at = 0; at <= {size}; at++)\n        if ((char *){result} == made_{index} + at)\n            \
-             where = {number}UL << 48 | at;",
+             where = {number}UL << 48 | {place};",
             size = one.size,
+            place = match one.origin {
+                0 => "at".to_owned(),
+                origin => format!("(at - {origin} & 0xffffffffffff)"),
+            },
             number = number_of_pointer(&one.typed),
         );
     }
@@ -283,15 +284,6 @@ fn has_functions(shape: &Shape) -> bool {
     }
 }
 
-fn has_pointers(shape: &Shape) -> bool {
-    match shape {
-        Shape::Scalar(ty) => *ty == Type::Ptr,
-        Shape::Function { .. } | Shape::Pointer { .. } => true,
-        Shape::Record { members, .. } => members.iter().any(|(_, _, shape)| has_pointers(shape)),
-        Shape::Array { element, .. } => has_pointers(element),
-    }
-}
-
 /// Prints bytes; those that belong to no member are zero.
 fn print_bytes(text: &mut String, name: &str, address: &str, size: &str, gaps: &[(u64, u64)]) {
     let byte = format!("((unsigned char *){address})[at]");
@@ -321,11 +313,38 @@ struct Filler<'a> {
     made: Vec<Made>,
     /// Pointers that lead to objects of their own.
     own: BTreeSet<String>,
+    /// Pointers into whose arrays others lead.
+    entered: BTreeSet<String>,
+    /// Those of them that were met.
+    reached: BTreeSet<String>,
     /// Calls of functions that arguments lead to are printed.
     shown: bool,
 }
 
-impl Filler<'_> {
+impl<'a> Filler<'a> {
+    fn new(inputs: &'a [Given], entered: BTreeSet<String>, shown: bool) -> Filler<'a> {
+        Filler {
+            text: String::new(),
+            functions: String::new(),
+            inputs,
+            parameter: None,
+            made: Vec::new(),
+            own: BTreeSet::new(),
+            entered,
+            reached: BTreeSet::new(),
+            shown,
+        }
+    }
+
+    /// Makes all arguments.
+    fn all(&mut self, shapes: &'a [ParameterShape]) -> Result<(), HarnessError> {
+        for at in order(shapes) {
+            self.parameter = Some(&shapes[at]);
+            self.fill(&shapes[at].shape, &shapes[at].name, 0)?;
+        }
+        Ok(())
+    }
+
     fn value(&self, name: &str) -> Option<&Given> {
         self.inputs.iter().find(|given| given.name == name)
     }
@@ -386,13 +405,25 @@ impl Filler<'_> {
                 let typed = shape.typed(name);
                 // What lies between members is read where what is left is printed.
                 let size = to.size();
-                self.set(name, "void *", &format!("calloc({count}, {size})"), depth);
-                self.keep(name, &typed, to, *count);
-                for index in 0..*count {
+                let (before, behind_it) = self.room(name, *count);
+                let memory = match before {
+                    0 => format!("calloc({behind_it}, {size})"),
+                    _ => format!(
+                        "(char *)calloc({}, {size}) + {}",
+                        before + behind_it,
+                        before * size
+                    ),
+                };
+                self.set(name, "void *", &memory, depth);
+                self.keep(name, &typed, to, *count, (before, behind_it));
+                for index in 0..behind_it {
                     if *text && index + 1 == *count {
                         continue;
                     }
                     self.fill(to, &behind(&typed, *count, index), depth + 1)?;
+                }
+                for index in 1..=before {
+                    self.fill(to, &naming::before_it(&typed, index), depth + 1)?;
                 }
             }
         }
@@ -412,6 +443,20 @@ impl Filler<'_> {
         null.is_some_and(|given| given.bits != 0)
     }
 
+    /// How many of the objects that a pointer leads to lie before it, and how many behind.
+    fn room(&self, name: &str, count: u64) -> (u64, u64) {
+        let own = self.parameter.and_then(|own| own.before(name));
+        match own.filter(|_| self.entered.contains(name)) {
+            Some(before) => {
+                let given = self.value(&before.name).map_or(0, |given| given.bits);
+                let earlier = before.count(given);
+                let shorter = if before.shortens { earlier } else { 0 };
+                (earlier, count - shorter)
+            }
+            None => (0, count),
+        }
+    }
+
     /// Makes a pointer lead to something that is not its own, if it shall.
     fn leads_elsewhere(&mut self, name: &str, depth: u32) -> bool {
         let ways = self.parameter.map_or(&[][..], |own| own.ways(name));
@@ -426,10 +471,13 @@ impl Filler<'_> {
             return false;
         };
         let distance = way.distance.as_ref();
-        let position = distance.map_or(0, |name| {
-            way.position(self.value(name).map_or(0, |given| given.bits))
-        });
-        let value = match position * way.element {
+        let bits = |name: &String| self.value(name).map_or(0, |given| given.bits);
+        let before = way.before.as_ref().map_or(0, |before| bits(&before.name));
+        let position = distance.map_or(0, |name| way.position(bits(name), before));
+        if let (Some(_), Target::Pointer { name, .. }) = (distance, &way.to) {
+            self.reached.insert(name.clone());
+        }
+        let value = match position * way.element as i64 {
             0 => format!("(void *){}", way.expression),
             bytes => format!("(void *)((char *){} + {bytes})", way.expression),
         };
@@ -438,30 +486,44 @@ impl Filler<'_> {
     }
 
     /// Keeps where an object is, which the call may change.
-    fn keep(&mut self, name: &str, typed: &str, to: &Shape, count: u64) {
+    fn keep(
+        &mut self,
+        name: &str,
+        typed: &str,
+        to: &Shape,
+        count: u64,
+        (before, behind_it): (u64, u64),
+    ) {
         self.own.insert(name.to_owned());
         let index = self.made.len();
         let made = Made {
             pointer: name.to_owned(),
             typed: typed.to_owned(),
             pointed: naming::pointed(typed, count),
-            size: count * to.size(),
+            size: (before + behind_it) * to.size(),
+            origin: before * to.size(),
             is_plain: !has_pointers(to),
             gaps: Shape::Array {
                 element: Box::new(to.clone()),
-                count,
+                count: before + behind_it,
             }
             .gaps(),
         };
         if self.shown {
-            let _ = writeln!(self.text, "    char *made_{index} = (char *){name};");
+            let first = match made.origin {
+                0 => name.to_owned(),
+                origin => format!("{name} - {origin}"),
+            };
+            let _ = writeln!(self.text, "    char *made_{index} = (char *){first};");
         }
         if self.shown && !self.functions.is_empty() {
             let _ = writeln!(
                 self.text,
                 "    {OWN}made[{OWN}count].at = made_{index};\n    {OWN}made[{OWN}count].size = {};\n    \
+                 {OWN}made[{OWN}count].origin = {};\n    \
                  {OWN}made[{OWN}count].plain = {};\n    {OWN}made[{OWN}count++].number = {}UL;",
                 made.size,
+                made.origin,
                 u8::from(made.is_plain),
                 number_of_pointer(&made.pointed),
             );
@@ -581,7 +643,7 @@ impl Filler<'_> {
 /// What prints the place of a pointer, and what is there, of functions that arguments lead to.
 const SHOWING: &str = "static struct {
     char *at;
-    unsigned long size, number;
+    unsigned long size, origin, number;
     int plain;
 } patchwright_made[256];
 static unsigned long patchwright_place(void *p)
@@ -591,7 +653,7 @@ static unsigned long patchwright_place(void *p)
     for (int i = 0; i < patchwright_count; i++)
         for (unsigned long at = 0; at <= patchwright_made[i].size; at++)
             if ((char *)p == patchwright_made[i].at + at)
-                return patchwright_made[i].number << 48 | at;
+                return patchwright_made[i].number << 48 | (at - patchwright_made[i].origin & 0xffffffffffff);
     return 0xffffUL << 48;
 }
 static void patchwright_content(void *p)

@@ -467,6 +467,7 @@ impl Proof<'_> {
                     | InputKind::Null
                     | InputKind::Same { .. }
                     | InputKind::Distance { .. }
+                    | InputKind::Before { .. }
                     | InputKind::Initial(_)
                     | InputKind::Returned { .. }
             )

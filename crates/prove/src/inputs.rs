@@ -15,7 +15,7 @@ use patchwright_ir::Type;
 use patchwright_lower::{lower, scalar};
 use patchwright_symbolic::{
     ParameterShape, Shape,
-    inputs::{Target, Way, given_members},
+    inputs::{Before, Target, Way, given_members},
     naming,
     uses::{Use, uses},
 };
@@ -160,6 +160,7 @@ pub fn parameters(
             name: variable.name.clone(),
             shape: shape.ok_or_else(unknown)?,
             ways: Vec::new(),
+            before: Vec::new(),
         });
     }
     Ok(shapes)
@@ -527,9 +528,18 @@ pub fn connect(
     };
     let mut before: Vec<Pointer> = Vec::new();
     let mut found: BTreeMap<String, Vec<(String, Vec<Way>)>> = BTreeMap::new();
+    // Of each parameter its pointers into whose arrays others lead.
+    let mut entered: BTreeMap<String, Vec<(String, Before)>> = BTreeMap::new();
     for parameter in &all {
         for pointer in pointers_of(parameter) {
             let ways = ways_of(&pointer, &before, &globals, wishes);
+            for way in &ways {
+                if let (Target::Pointer { name, parameter }, Some(before)) = (&way.to, &way.before)
+                {
+                    let own = entered.entry(parameter.clone()).or_default();
+                    add(own, (name.clone(), before.clone()));
+                }
+            }
             if !ways.is_empty() {
                 let own = found.entry(parameter.name.clone()).or_default();
                 own.push((pointer.name.clone(), ways));
@@ -540,6 +550,7 @@ pub fn connect(
     for version in versions {
         for one in version.iter_mut() {
             one.ways = found.get(&one.name).cloned().unwrap_or_default();
+            one.before = entered.get(&one.name).cloned().unwrap_or_default();
         }
     }
 }
@@ -567,13 +578,9 @@ fn ways_of(pointer: &Pointer, before: &[Pointer], globals: &[Global], wishes: &W
             name: other.name.clone(),
             parameter: other.parameter.clone(),
         };
-        all.push(way(
-            pointer,
-            target,
-            other.typed.clone(),
-            most,
-            other.to.size(),
-        ));
+        let before = before_it(other).filter(|_| most > 0);
+        let place = (other.typed.clone(), other.to.size());
+        all.push(way(pointer, target, place, most, before));
     }
     if pointer.is_parameter {
         for global in globals {
@@ -585,13 +592,8 @@ fn ways_of(pointer: &Pointer, before: &[Pointer], globals: &[Global], wishes: &W
                 Some(count) => (global.name.clone(), count.min(FARTHEST)),
             };
             let target = Target::Global(global.name.clone());
-            all.push(way(
-                pointer,
-                target,
-                expression,
-                most,
-                global.element.size(),
-            ));
+            let place = (expression, global.element.size());
+            all.push(way(pointer, target, place, most, None));
         }
     }
     // Parameters come first in what they were compared with.
@@ -599,18 +601,49 @@ fn ways_of(pointer: &Pointer, before: &[Pointer], globals: &[Global], wishes: &W
     all
 }
 
-fn way(pointer: &Pointer, to: Target, expression: String, most: u64, element: u64) -> Way {
+/// What lies before what a pointer leads to, if others lead into its array.
+fn before_it(pointer: &Pointer) -> Option<Before> {
+    // Each object with pointers would bring others with it.
+    (!has_pointers(&pointer.to)).then(|| Before {
+        name: naming::before(&pointer.name),
+        most: (pointer.count - u64::from(pointer.text)).min(FARTHEST),
+        shortens: !pointer.text,
+    })
+}
+
+/// Whether pointers lie in an object.
+pub(crate) fn has_pointers(shape: &Shape) -> bool {
+    match shape {
+        Shape::Scalar(ty) => *ty == Type::Ptr,
+        Shape::Function { .. } | Shape::Pointer { .. } => true,
+        Shape::Record { members, .. } => members.iter().any(|(_, _, shape)| has_pointers(shape)),
+        Shape::Array { element, .. } => has_pointers(element),
+    }
+}
+
+fn way(
+    pointer: &Pointer,
+    to: Target,
+    (expression, element): (String, u64),
+    most: u64,
+    before: Option<Before>,
+) -> Way {
     let own = &pointer.typed;
+    let first = match &before {
+        Some(before) => format!("{expression} - {}", before.most),
+        None => expression.clone(),
+    };
     let (label, distance) = match most {
         0 => (format!("{own} == {expression}"), None),
         _ => (
-            format!("{expression} <= {own} && {own} <= {expression} + {most}"),
+            format!("{first} <= {own} && {own} <= {expression} + {most}"),
             Some(format!("{own} - {expression}")),
         ),
     };
     Way {
         to,
         most,
+        before,
         element: element.max(1),
         label,
         distance,

@@ -45,6 +45,8 @@ pub fn simple(
         .map(|input| {
             let taste = match input.kind {
                 InputKind::Byte(_) | InputKind::ArgumentByte(..) => Taste::Text,
+                // A character behind a pointer, or in an array.
+                InputKind::Argument(Type::I8) if input.name.ends_with(']') => Taste::Text,
                 InputKind::Length => Taste::Length,
                 _ => match input_type(&input.kind) {
                     Some(Type::F32) => Taste::Float,
@@ -76,6 +78,9 @@ pub fn simple(
                         terms.eq(variable, constant)
                     })
                     .collect();
+                if matches!(taste, Taste::Text) {
+                    all.push(is_printable(terms, variable));
+                }
                 if matches!(taste, Taste::Number) && width > 8 {
                     all.extend(NEAR.map(|most| near(terms, variable, width, most)));
                 }
@@ -132,6 +137,15 @@ fn with(terms: &Terms, variable: Term, candidate: Term, from: &Assignment) -> Op
     let mut changed = from.clone();
     changed.set_bits(terms, variable, value);
     Some(changed)
+}
+
+/// A character is one that can be printed.
+fn is_printable(terms: &mut Terms, variable: Term) -> Term {
+    let width = terms.width(variable);
+    let first = terms.constant(width, u128::from(b' '));
+    let count = terms.constant(width, u128::from(b'~' - b' '));
+    let behind = terms.sub(variable, first);
+    terms.ule(behind, count)
 }
 
 /// The number is at most so far from 0, with a sign or without.

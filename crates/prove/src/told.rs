@@ -70,17 +70,7 @@ pub fn told(shapes: &[ParameterShape], wishes: &Wishes) -> Told {
             .push(format!("{names} {are} not null; `{flags}` drops this"));
     }
     apart(shapes, &mut told);
-    let is_array = |one: &ParameterShape| matches!(&one.shape, Shape::Pointer { to: Some(_), count, text, .. } if *count > 1 && !text);
-    if shapes.iter().any(is_array)
-        || shapes.iter().any(|one| {
-            one.ways
-                .iter()
-                .any(|(_, ways)| ways.iter().any(|way| way.distance.is_some()))
-        })
-    {
-        told.assumed
-            .push("nothing lies before what the first pointer into an array leads to".to_owned());
-    }
+    before(shapes, &mut told);
     let has_links = shapes.iter().any(|one| leads_from_structure(&one.shape, 0));
     if has_links && !wishes.links {
         told.links_apart = true;
@@ -100,6 +90,27 @@ pub fn told(shapes: &[ParameterShape], wishes: &Wishes) -> Told {
         ));
     }
     told
+}
+
+/// What is taken for granted of what lies before what pointers lead to.
+fn before(shapes: &[ParameterShape], told: &mut Told) {
+    let is_array = |one: &&ParameterShape| matches!(&one.shape, Shape::Pointer { to: Some(_), count, text, .. } if *count > 1 && !text);
+    let (entered, alone): (Vec<_>, Vec<_>) = shapes
+        .iter()
+        .filter(|one| is_array(one) || !one.before.is_empty())
+        .partition(|one| one.before(&one.name).is_some());
+    for (all, unless) in [
+        (alone, ""),
+        (entered, ", unless another pointer leads into its array"),
+    ] {
+        let names: Vec<&str> = all.iter().map(|one| one.name.as_str()).collect();
+        if let Some((names, _)) = all_of(&names, "") {
+            let lead = if all.len() == 1 { "leads" } else { "lead" };
+            told.assumed.push(format!(
+                "nothing lies before what {names} {lead} to{unless}"
+            ));
+        }
+    }
 }
 
 /// Names in a row, and a flag for each.
@@ -127,6 +138,9 @@ fn many(to: &Shape, count: u64, text: bool) -> String {
 fn other(way: &Way) -> String {
     match (&way.to, way.most) {
         (Target::Pointer { name, .. }, 0) => format!("to the same as `{name}`"),
+        (Target::Pointer { name, .. }, _) if way.before.is_some() => {
+            format!("into the array of `{name}`, before or behind it")
+        }
         (Target::Pointer { name, .. }, _) => format!("into the array of `{name}`"),
         (Target::Global(name), 0) => format!("to `{name}`"),
         (Target::Global(name), _) => format!("into `{name}`"),
@@ -218,8 +232,15 @@ pub fn shown_inputs(given: &[&Given]) -> Vec<(String, String)> {
             _ => {}
         }
     }
-    let is_behind = |name: &str| away.iter().any(|pointer| naming::is_behind(name, pointer));
+    let missing = missing(&all);
+    let is_behind = |name: &str| {
+        away.iter().any(|pointer| naming::is_behind(name, pointer))
+            || missing.iter().any(|own| name.starts_with(own))
+    };
     let mut shown = Vec::new();
+    // What lies before an array's other elements is shown before them.
+    let mut given: Vec<&Given> = given.to_vec();
+    before_others(&mut given);
     for one in given {
         if is_behind(&one.name) {
             continue;
@@ -239,11 +260,70 @@ pub fn shown_inputs(given: &[&Given]) -> Vec<(String, String)> {
     shown
 }
 
+/// Puts elements that lie before what a pointer leads to where they lie.
+fn before_others(given: &mut Vec<&Given>) {
+    for at in 0..given.len() {
+        let InputKind::Before { typed, before, .. } = &given[at].kind else {
+            continue;
+        };
+        let (typed, before) = (typed.clone(), before.clone());
+        let mut to = at + 1;
+        for number in (1..=before.most).rev() {
+            let own = naming::before_it(&typed, number);
+            while let Some(from) = (to..given.len()).find(|&at| given[at].name.starts_with(&own)) {
+                let one = given.remove(from);
+                given.insert(to, one);
+                to += 1;
+            }
+        }
+    }
+}
+
+/// Whether another pointer leads into the array of this one.
+fn is_entered(pointer: &str, all: &[Given]) -> bool {
+    all.iter().any(|one| {
+        let is_it = |way: &Way| {
+            way.distance.is_some()
+                && matches!(&way.to, Target::Pointer { name, .. } if name == pointer)
+        };
+        one.bits != 0 && matches!(&one.kind, InputKind::Same { way, .. } if is_it(way))
+    })
+}
+
+/// How inputs begin that are elements of arrays which are not there, for the array begins or ends before them.
+fn missing(all: &[Given]) -> Vec<String> {
+    let mut missing = Vec::new();
+    for one in all {
+        let InputKind::Before {
+            pointer,
+            typed,
+            before,
+        } = &one.kind
+        else {
+            continue;
+        };
+        let count = match is_entered(pointer, all) {
+            true => before.count(one.bits),
+            false => 0,
+        };
+        missing.extend((count..before.most).map(|at| naming::before_it(typed, at + 1)));
+        if before.shortens {
+            let last = before.most - count..before.most;
+            missing.extend(last.map(|at| naming::element(typed, at)));
+        }
+    }
+    missing
+}
+
 /// How an input that says where a pointer leads is shown: the pointer, and what it leads to. Nothing for one that says nothing.
 /// `None` for other inputs.
 fn leads_to(given: &Given, all: &[Given]) -> Option<Option<(String, String)>> {
     match &given.kind {
         InputKind::Distance { .. } => Some(None),
+        InputKind::Before { pointer, .. } => {
+            let is_said = given.bits != 0 && is_entered(pointer, all);
+            Some(is_said.then(|| (given.name.clone(), given.text())))
+        }
         InputKind::Same { .. } if given.bits == 0 => Some(None),
         InputKind::Same { pointer, way } => {
             let is_null = |one: &&Given| one.name == format!("{pointer} == NULL") && one.bits != 0;
@@ -258,10 +338,13 @@ fn leads_to(given: &Given, all: &[Given]) -> Option<Option<(String, String)>> {
             if first.is_some_and(|first| first.name != given.name) {
                 return Some(None);
             }
-            let position = way.distance.as_ref().map_or(0, |distance| {
-                let found = all.iter().find(|one| one.name == *distance);
-                way.position(found.map_or(0, |one| one.bits))
-            });
+            let bits = |name: &String| {
+                let found = all.iter().find(|one| one.name == *name);
+                found.map_or(0, |one| one.bits)
+            };
+            let before = way.before.as_ref().map_or(0, |before| bits(&before.name));
+            let position = way.distance.as_ref();
+            let position = position.map_or(0, |distance| way.position(bits(distance), before));
             Some(Some((pointer.clone(), way.place(position))))
         }
         _ => None,

@@ -385,7 +385,8 @@ pub(crate) fn name_of(input: &Input) -> &str {
         InputKind::Argument(_)
         | InputKind::Null
         | InputKind::Same { .. }
-        | InputKind::Distance { .. } => input.name.split('#').next(),
+        | InputKind::Distance { .. }
+        | InputKind::Before { .. } => input.name.split('#').next(),
         _ => None,
     };
     name.unwrap_or(&input.name)
@@ -399,9 +400,10 @@ pub(crate) fn input_type(kind: &InputKind) -> Option<Type> {
         | InputKind::Scanned { ty, .. }
         | InputKind::ArgumentNumber(_, ty) => Some(*ty),
         InputKind::Called { ty, .. } => Some(*ty).filter(|ty| *ty != Type::Void),
-        InputKind::Byte(_) | InputKind::ArgumentByte(..) | InputKind::Distance { .. } => {
+        InputKind::Byte(_) | InputKind::ArgumentByte(..) | InputKind::Before { .. } => {
             Some(Type::U8)
         }
+        InputKind::Distance { .. } => Some(Type::I16),
         InputKind::Null | InputKind::Present | InputKind::Length | InputKind::Same { .. } => None,
     }
 }

@@ -426,7 +426,7 @@ fn sample_text(sample: &[(String, String)]) -> String {
     // An element of an array: what is before its index, and that.
     let element = |name: &str| {
         let (array, index) = name.strip_suffix(']')?.rsplit_once('[')?;
-        Some((array.to_owned(), index.parse::<u64>().ok()?))
+        Some((array.to_owned(), index.parse::<i64>().ok()?))
     };
     let goes_on = |one: &(String, String), next: &(String, String)| {
         let (one_at, next_at) = (element(&one.0), element(&next.0));

@@ -212,6 +212,14 @@ impl Terms {
         }
     }
 
+    /// So many of the lowest bits of the term are zero, as far as that is known.
+    pub fn trailing_zeros(&self, term: crate::Term) -> u32 {
+        match self.as_constant(term) {
+            Some(bits) => bits.trailing_zeros().min(self.width(term)),
+            None => u32::from(self.known(term).trailing),
+        }
+    }
+
     /// No value of the term is less, without sign.
     pub(crate) fn least(&self, term: crate::Term) -> u128 {
         self.as_constant(term).unwrap_or(0)

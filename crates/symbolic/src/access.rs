@@ -211,6 +211,7 @@ impl Encoder<'_> {
 
     /// Whether `size` bytes at an offset are within an object.
     pub(crate) fn inside(&mut self, object: &Object, offset: Term, size: u64) -> Term {
+        let offset = self.counted_from_start(object, offset);
         if let Some(whole) = self.terms.as_constant(object.size) {
             return match (whole as u64).checked_sub(size) {
                 Some(last) => {
@@ -225,6 +226,14 @@ impl Encoder<'_> {
         let large = self.terms.ule(needed, object.size);
         let before = self.terms.ule(offset, last);
         self.terms.and(large, before)
+    }
+
+    /// An offset, counted from an object's first byte.
+    pub(crate) fn counted_from_start(&mut self, object: &Object, offset: Term) -> Term {
+        match object.start {
+            Some(start) => self.terms.sub(offset, start),
+            None => offset,
+        }
     }
 
     fn nothing_there(&self, leaf: &Leaf, size: u64, what: &str) -> (Undefined, String) {
@@ -606,6 +615,7 @@ impl Encoder<'_> {
         let object = Object {
             kind,
             name: name.into(),
+            start: None,
             size: self.word(size),
             most: size,
             alive: self.terms.truth(true),

@@ -70,7 +70,7 @@ impl Encoder<'_> {
             Some(Kind::Global | Kind::Constant | Kind::Function(_))
         ) && !name.is_empty()
             && !name.starts_with('.');
-        // What is known to other files has one address in two versions of a program.
+        // What is known to other files, or behind arguments, has one address in two versions of a program.
         let what = match is_shared {
             true => format!("where `{name}` lies"),
             false => "where an object lies".to_owned(),
@@ -83,7 +83,11 @@ impl Encoder<'_> {
             Some(Kind::Heap) => 4,
             _ => 0,
         };
-        let bits = self.open_of(&what, &[own], Sort::Bits(46 - low));
+        let sort = Sort::Bits(46 - low);
+        let bits = match is_shared {
+            true => self.open_for("", &what, &[own], sort),
+            false => self.open_of(&what, &[own], sort),
+        };
         let bits = match low {
             0 => bits,
             low => {

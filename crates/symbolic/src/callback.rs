@@ -275,8 +275,9 @@ impl Encoder<'_> {
             let Some(path) = world.path.and(self.terms, leaf.condition) else {
                 continue;
             };
-            let is_constant = self.terms.as_constant(object.size) == Some(u128::from(object.most));
-            if object.most > MOST_LOOKED_AT || !is_constant {
+            let is_whole = object.start.is_some()
+                || self.terms.as_constant(object.size) == Some(u128::from(object.most));
+            if object.most > MOST_LOOKED_AT || !is_whole {
                 self.not_seen(format!("what `{}` finds behind its arguments", call.name));
                 continue;
             }
@@ -286,6 +287,15 @@ impl Encoder<'_> {
             };
             let zero = |terms: &mut patchwright_solve::Terms, width| terms.constant(width, 0);
             for (at, width) in object.content.layout(0, object.most) {
+                let offset = self.word(at);
+                let inside = self.inside(&object, offset, u64::from(width));
+                let Some(path) = there.path.and(self.terms, inside) else {
+                    continue;
+                };
+                let there = World {
+                    path,
+                    ..there.clone()
+                };
                 let read = object.content.read(self.terms, at, width);
                 let whole = match width {
                     8 => self.pointed_number(read.value),

@@ -104,6 +104,8 @@ pub(crate) struct Encoder<'p> {
     pub(crate) frames: FxHashMap<u64, Vec<(Type, Option<Term>)>>,
     pub(crate) calls: u64,
     pub(crate) violated: Vec<Term>,
+    /// Where the places of pointers in arrays are within these.
+    pub(crate) bounds: Vec<Term>,
     pub(crate) inputs: Vec<Input>,
     pub(crate) failures: Vec<Failure>,
     pub(crate) unwinding: Vec<Unwinding>,
@@ -209,6 +211,7 @@ impl<'p> Encoder<'p> {
             frames: FxHashMap::default(),
             calls: 0,
             violated: Vec::new(),
+            bounds: Vec::new(),
             inputs: Vec::new(),
             failures: Vec::new(),
             unwinding: Vec::new(),
@@ -260,9 +263,14 @@ impl<'p> Encoder<'p> {
         let turns = self.along.take().map(|along| along.turns);
         self.counts.exhausted = self.exhausted;
         self.counts.checks = self.looked_at.len() as u64;
-        let violated = self.terms.or_all(self.violated.iter().copied());
+        let mut violated = self.terms.or_all(self.violated.iter().copied());
+        for &bound in &self.bounds {
+            let outside = self.terms.not(bound);
+            violated = self.terms.or(violated, outside);
+        }
         Encoding {
             assumption: self.terms.not(violated),
+            bounds: self.bounds,
             inputs: self.inputs,
             failures: self.failures,
             unwinding: self.unwinding,
@@ -466,7 +474,19 @@ impl<'p> Encoder<'p> {
 
     /// A value that is not encoded, the same for the same arguments.
     pub(crate) fn open_of(&mut self, what: &str, arguments: &[Term], sort: Sort) -> Term {
-        let mut apart = format!("{}{sort:?}", self.options.prefix);
+        let prefix = self.options.prefix.clone();
+        self.open_for(&prefix, what, arguments, sort)
+    }
+
+    /// As [`Self::open_of`], of all programs whose encodings have this in front of the names of what is no input.
+    pub(crate) fn open_for(
+        &mut self,
+        prefix: &str,
+        what: &str,
+        arguments: &[Term],
+        sort: Sort,
+    ) -> Term {
+        let mut apart = format!("{prefix}{sort:?}");
         for &argument in arguments {
             apart.push_str(&format!(" {:?}", self.terms.sort(argument)));
         }

@@ -5,7 +5,10 @@ use std::sync::Arc;
 use patchwright_ir::{Origin, Type, Undefined};
 use patchwright_solve::Term;
 
-use crate::{inputs::Way, leads::Leads};
+use crate::{
+    inputs::{Before, Way},
+    leads::Leads,
+};
 
 /// A place in the source.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -40,12 +43,22 @@ pub enum InputKind {
         /// What it leads to.
         way: Way,
     },
-    /// How many elements behind the first of what it leads to then; more than there are stand for the last.
+    /// How many elements behind what the other pointer leads to it leads then; what is outside of the array stands for its end.
     Distance {
         /// The pointer.
         pointer: String,
         /// What it leads to.
         way: Way,
+    },
+    /// How many elements lie before what a pointer leads to, where another one leads into its array; more than there may be
+    /// stand for the most.
+    Before {
+        /// The pointer.
+        pointer: String,
+        /// How C calls it where it speaks of what it leads to.
+        typed: String,
+        /// What they are.
+        before: Before,
     },
     /// What a function gives that an argument leads to: the one of this name, the call of this number, counted from 1, and
     /// the type of its value.
@@ -277,6 +290,8 @@ pub struct Encoding {
     pub inputs: Vec<Input>,
     /// The condition under which an execution satisfies all assumptions that it meets.
     pub assumption: Term,
+    /// What of that says of pointers into arrays that they are within these.
+    pub bounds: Vec<Term>,
     /// What must not happen.
     pub failures: Vec<Failure>,
     /// Where the bound ended the unwinding.

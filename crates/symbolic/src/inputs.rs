@@ -17,34 +17,61 @@ pub enum Target {
     Global(String),
 }
 
+/// Elements before the one that a pointer leads to, where another pointer leads into its array.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Before {
+    /// The input that says how many.
+    pub name: String,
+    /// How many at most.
+    pub most: u64,
+    /// As many fewer lie behind: the array has always as many. A text has its end, wherever in it the pointer leads.
+    pub shortens: bool,
+}
+
+impl Before {
+    /// How many, by the input that says it.
+    pub fn count(&self, bits: u128) -> u64 {
+        u64::try_from(bits).unwrap_or(u64::MAX).min(self.most)
+    }
+}
+
 /// Another thing that a pointer may lead to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Way {
     /// What.
     pub to: Target,
-    /// It leads so many elements behind the first at most.
+    /// It leads so many elements behind what the other pointer leads to at most, or behind the first of a global.
     pub most: u64,
+    /// What lies before what the other pointer leads to; it may lead there, too.
+    pub before: Option<Before>,
     /// Bytes of an element.
     pub element: u64,
     /// How C says that it leads there, which is the name of the input that decides it: `b == a`.
     pub label: String,
-    /// How C says how many elements behind the first, if that may be several: `end - p`.
+    /// How C says how many elements behind that, if that may be several: `end - p`.
     pub distance: Option<String>,
     /// What it leads to, as C has it: `p`, `&counter`.
     pub expression: String,
 }
 
+/// Bits of the input that says how many elements behind, with a sign.
+pub const DISTANCE: u32 = 16;
+
 impl Way {
-    /// How many elements behind the first, by the input that says it.
-    pub fn position(&self, bits: u128) -> u64 {
-        u64::try_from(bits).unwrap_or(u64::MAX).min(self.most)
+    /// How many elements behind, by the input that says it and the one that says how many lie before.
+    pub fn position(&self, bits: u128, before: u128) -> i64 {
+        let count = self.before.as_ref().map_or(0, |own| own.count(before));
+        let shortens = self.before.as_ref().is_some_and(|own| own.shortens);
+        let last = self.most - if shortens { count.min(self.most) } else { 0 };
+        i64::from(bits as u16 as i16).clamp(-(count as i64), last as i64)
     }
 
-    /// What it leads to, so many elements behind the first.
-    pub fn place(&self, position: u64) -> String {
+    /// What it leads to, so many elements behind.
+    pub fn place(&self, position: i64) -> String {
         match position {
             0 => self.expression.clone(),
-            _ => format!("{} + {position}", self.expression),
+            1.. => format!("{} + {position}", self.expression),
+            _ => format!("{} - {}", self.expression, -position),
         }
     }
 }
@@ -103,6 +130,7 @@ mod tests {
                     parameter: (*to).to_owned(),
                 },
                 most: 0,
+                before: None,
                 element: 1,
                 label: format!("{name} == {to}"),
                 distance: None,
@@ -112,6 +140,7 @@ mod tests {
                 name: name.to_owned(),
                 shape: Shape::Scalar(Type::Ptr),
                 ways: vec![(name.to_owned(), to.iter().map(way).collect())],
+                before: Vec::new(),
             }
         };
         let all = [
@@ -120,6 +149,30 @@ mod tests {
             pointer("a", &[]),
         ];
         assert_eq!(order(&all), [1, 2, 0]);
+    }
+
+    #[test]
+    fn places_in_an_array_lie_within_it() {
+        let before = Before {
+            name: "before_p".to_owned(),
+            most: 4,
+            shortens: true,
+        };
+        let way = Way {
+            to: Target::Global("unused".to_owned()),
+            most: 4,
+            before: Some(before),
+            element: 1,
+            label: String::new(),
+            distance: Some("end - p".to_owned()),
+            expression: "p".to_owned(),
+        };
+        assert_eq!(way.position(2, 0), 2);
+        assert_eq!(way.position(0xffff, 0), 0);
+        assert_eq!(way.position(0xffff, 3), -1);
+        assert_eq!(way.position(2, 3), 1);
+        assert_eq!(way.position(7, 200), 0);
+        assert_eq!(way.place(-1), "p - 1");
     }
 
     #[test]

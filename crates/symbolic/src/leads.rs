@@ -2,7 +2,7 @@
 //! objects do not.
 
 use patchwright_ir::ObjectId;
-use patchwright_solve::Term;
+use patchwright_solve::{Term, Terms};
 
 use crate::{encoder::Encoder, start::Visible};
 
@@ -22,13 +22,22 @@ pub enum Pointee {
     Function(String),
 }
 
+/// Whether a pointer is a number near 0, with a sign: null, moved a little. No object lies there.
+pub fn is_near_null(terms: &mut Terms, pointer: Term) -> Term {
+    const NEAR: u128 = 1 << 16;
+    let (near, twice) = (terms.constant(64, NEAR), terms.constant(64, 2 * NEAR));
+    let moved = terms.add(pointer, near);
+    terms.ult(moved, twice)
+}
+
 /// Where a pointer leads that is not null.
 #[derive(Clone, Debug, Default)]
 pub struct Leads {
     /// What it may lead to: under which condition, and how many bytes behind the first, with a sign, in 64 bits (0 for
     /// constants and functions). The conditions exclude each other.
     pub to: Vec<(Term, Pointee, Term)>,
-    /// The condition under which it leads to other memory, such as that of `malloc`.
+    /// The condition under which it leads to other memory, such as that of `malloc`, or is a number of which nobody knows what is
+    /// there.
     pub elsewhere: Option<Term>,
     /// The condition under which nobody knows where.
     pub unknown: Option<Term>,
@@ -45,10 +54,9 @@ impl Encoder<'_> {
         let mut elsewhere: Vec<Term> = Vec::new();
         for leaf in targets.leaves.iter() {
             if leaf.object == 0 {
-                // Null is none of these, and no other number is an address.
-                let zero = self.word(0);
-                let null = self.terms.eq(leaf.offset, zero);
-                let other = self.terms.not(null);
+                // Null is none of these, wherever it was moved.
+                let near = is_near_null(self.terms, leaf.offset);
+                let other = self.terms.not(near);
                 elsewhere.push(self.terms.and(leaf.condition, other));
                 continue;
             }
@@ -58,7 +66,9 @@ impl Encoder<'_> {
                     name: named.name.clone(),
                     element: named.element,
                 };
-                leads.to.push((leaf.condition, object, leaf.offset));
+                let origin = self.word(named.origin);
+                let offset = self.terms.sub(leaf.offset, origin);
+                leads.to.push((leaf.condition, object, offset));
                 continue;
             }
             let constant = self.constant_behind(leaf.object, leaf.offset);

@@ -25,6 +25,7 @@ mod access;
 mod addresses;
 mod affine;
 mod along;
+mod arguments;
 mod asking;
 mod call;
 mod callback;
@@ -58,7 +59,7 @@ pub use encoding::{
     Counts, EncodeError, Encoding, Failure, FailureKind, Input, InputKind, Location, Outcome,
     Output, Piece, Place, Step, Turn, Unknown, Unwinding, UnwindingKind,
 };
-pub use leads::{Leads, Pointee};
+pub use leads::{Leads, Pointee, is_near_null};
 pub use loops::{Head, heads};
 pub use options::{Check, Entry, Made, Options, ParameterShape, Shape};
 

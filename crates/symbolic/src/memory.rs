@@ -28,9 +28,11 @@ pub(crate) struct Object {
     pub(crate) kind: Kind,
     /// For messages; empty for what has no name.
     pub(crate) name: Rc<str>,
-    /// Bytes, in 64 bits.
+    /// Where in its content its first byte is, in 64 bits, if something stands there that may be no part of it.
+    pub(crate) start: Option<Term>,
+    /// Bytes from there on, in 64 bits.
     pub(crate) size: Term,
-    /// The most that `size` can be.
+    /// Bytes of the content at most.
     pub(crate) most: u64,
     /// It exists: it was made on this path, and its lifetime has not ended.
     pub(crate) alive: Term,
@@ -152,6 +154,7 @@ impl Memory {
                         Object {
                             kind: a.kind,
                             name: a.name.clone(),
+                            start: a.start,
                             size: terms.ite(first, a.size, b.size),
                             most: a.most.max(b.most),
                             alive: terms.ite(first, a.alive, b.alive),

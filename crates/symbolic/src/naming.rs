@@ -48,6 +48,11 @@ pub fn element(name: &str, index: u64) -> String {
     format!("{}[{index}]", wrapped(name))
 }
 
+/// One of the objects that lie before what a pointer leads to: of this number, counted from 1 towards the beginning.
+pub fn before_it(name: &str, index: u64) -> String {
+    format!("{}[-{index}]", wrapped(name))
+}
+
 /// Whether a name is one of something behind this pointer.
 pub fn is_behind(name: &str, pointer: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
@@ -71,6 +76,16 @@ pub fn is_behind(name: &str, pointer: &str) -> bool {
 
 /// What the call of this number gives of a function that a pointer leads to.
 pub fn given_by(pointer: &str, number: u32) -> String {
+    format!("{}_gives_{number}", as_word(pointer))
+}
+
+/// How many elements lie before what a pointer leads to.
+pub fn before(pointer: &str) -> String {
+    format!("before_{}", as_word(pointer))
+}
+
+/// The name of a pointer as one word of C.
+fn as_word(pointer: &str) -> String {
     let mut name = String::new();
     for c in pointer.chars() {
         match c {
@@ -79,7 +94,7 @@ pub fn given_by(pointer: &str, number: u32) -> String {
             _ => name.push('_'),
         }
     }
-    format!("{}_gives_{number}", name.trim_end_matches('_'))
+    name.trim_end_matches('_').to_owned()
 }
 
 /// A number for a pointer of the inputs, or what it leads to, by its name: it means the same in every version of a program.

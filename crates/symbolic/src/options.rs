@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use patchwright_ir::{Type, Undefined};
 
 use crate::{
-    inputs::{self, Way},
+    inputs::{self, Before, Way},
     naming,
 };
 
@@ -210,6 +210,8 @@ pub struct ParameterShape {
     pub shape: Shape,
     /// What else the pointers in it and behind it may lead to, by their names.
     pub ways: Vec<(String, Vec<Way>)>,
+    /// What lies before what pointers in it and behind it lead to, by their names, where others lead into their arrays.
+    pub before: Vec<(String, Before)>,
 }
 
 impl ParameterShape {
@@ -217,6 +219,12 @@ impl ParameterShape {
     pub fn ways(&self, pointer: &str) -> &[Way] {
         let found = self.ways.iter().find(|(name, _)| name == pointer);
         found.map_or(&[], |(_, ways)| ways)
+    }
+
+    /// What lies before what the pointer of this name leads to, where another one leads into its array.
+    pub fn before(&self, pointer: &str) -> Option<&Before> {
+        let found = self.before.iter().find(|(name, _)| name == pointer);
+        found.map(|(_, before)| before)
     }
 }
 

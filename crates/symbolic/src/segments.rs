@@ -10,6 +10,7 @@ use patchwright_ir::{
 };
 
 use crate::{
+    inputs,
     loops::{Head, heads},
     options::{Entry, ParameterShape, Shape},
 };
@@ -63,13 +64,14 @@ impl<'m> Segments<'m> {
         if !is_plain {
             return None;
         }
-        let all = Segments {
+        let mut all = Segments {
             module,
             id: FunctionId(index as u32),
             shapes,
             heads,
             side,
         };
+        all.keep_targets();
         let mut live = all.heads.iter().flat_map(|head| &head.live);
         let goes_on = all.heads.is_empty() || live.all(|&local| all.can_be_carried(local));
         let is_known = all.heads.is_empty() || all.memory_is_plain();
@@ -78,6 +80,29 @@ impl<'m> Segments<'m> {
 
     fn function(&self) -> &'m Function {
         self.module.function(self.id)
+    }
+
+    /// Pointers that others may lead to live as long as these: where an array begins and ends depends on both.
+    fn keep_targets(&mut self) {
+        let shapes = self.shapes;
+        for head in &mut self.heads {
+            let mut at = 0;
+            while let Some(&local) = head.live.get(at) {
+                at += 1;
+                let own = shapes.get(local.index());
+                let ways = own.into_iter().flat_map(|own| &own.ways);
+                for way in ways.flat_map(|(_, ways)| ways) {
+                    let inputs::Target::Pointer { parameter, .. } = &way.to else {
+                        continue;
+                    };
+                    let target = shapes.iter().position(|one| one.name == *parameter);
+                    let target = target.map(|index| LocalId(index as u32));
+                    head.live
+                        .extend(target.filter(|target| !head.live.contains(target)));
+                }
+            }
+            head.live.sort_unstable_by_key(|local| local.0);
+        }
     }
 
     /// How many loops there are.
@@ -292,6 +317,7 @@ impl<'m> Segments<'m> {
                     name: self.name(local),
                     shape: Shape::Scalar(ty),
                     ways: Vec::new(),
+                    before: Vec::new(),
                 },
             });
         }

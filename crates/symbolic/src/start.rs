@@ -4,17 +4,14 @@ use std::rc::Rc;
 
 use patchwright_ir::{Data, ObjectId, RoutineId, Type};
 use patchwright_solve::{Sort, Term};
-use rustc_hash::FxHashMap;
 
 use crate::{
     content::{Content, Read},
     encoder::{Argument, Encoder, Go, World},
     encoding::{EncodeError, Encoding, FailureKind, InputKind, Outcome, Place},
-    inputs::{self, Target, Way},
     meaning,
     memory::{Kind, Memory, Object},
-    naming,
-    options::{Check, Entry, ParameterShape, Shape},
+    options::{Check, Entry},
     path::Path,
     run::Returned,
 };
@@ -26,18 +23,11 @@ const MOST_VISIBLE: u64 = 4096;
 pub(crate) struct Visible {
     pub(crate) name: String,
     pub(crate) number: u32,
-    size: u64,
+    pub(crate) size: u64,
+    /// Bytes before the one that its name speaks of.
+    pub(crate) origin: u64,
     /// Bytes of one of its elements, where an argument points to it.
     pub(crate) element: Option<u64>,
-}
-
-/// Arguments that are being made.
-struct Making<'a> {
-    parameter: &'a ParameterShape,
-    place: &'a Place,
-    visible: &'a mut Vec<Visible>,
-    /// The objects of pointers and of nothing else, by the pointers' names: their address, and when C can name them so.
-    own: &'a mut FxHashMap<String, (Term, Term)>,
 }
 
 /// Bytes that are encoded of an object whose size no declaration tells.
@@ -96,6 +86,7 @@ impl Encoder<'_> {
                     name: "result".to_owned(),
                     number,
                     size,
+                    origin: 0,
                     element: None,
                 });
                 Some(address)
@@ -160,6 +151,7 @@ impl Encoder<'_> {
             let object = Object {
                 kind: Kind::Function(id.0),
                 name: program.routine(id).name.as_str().into(),
+                start: None,
                 size: self.word(0),
                 most: 0,
                 alive: self.terms.truth(true),
@@ -190,6 +182,7 @@ impl Encoder<'_> {
                     false => Kind::Global,
                 },
                 name: global.name.as_str().into(),
+                start: None,
                 size: self.word(size),
                 most: size,
                 alive: self.terms.truth(true),
@@ -209,6 +202,7 @@ impl Encoder<'_> {
                     name,
                     number,
                     size,
+                    origin: 0,
                     element: None,
                 });
             }
@@ -404,233 +398,19 @@ impl Encoder<'_> {
     }
 
     /// Writes part of the initial value of an object.
-    fn initial(&mut self, world: &mut World, object: Term, at: u64, width: u32, value: Term) {
+    pub(crate) fn initial(
+        &mut self,
+        world: &mut World,
+        object: Term,
+        at: u64,
+        width: u32,
+        value: Term,
+    ) {
         let written = self.terms.truth(true);
         if let Some(number) = self.number_of(object)
             && let Some(object) = world.memory.change(number)
         {
             object.content.write(self.terms, at, width, value, written);
-        }
-    }
-
-    /// Arguments of a function of which nothing is known but the shapes.
-    fn arguments(
-        &mut self,
-        parameters: &[ParameterShape],
-        world: &mut World,
-        place: &Place,
-        visible: &mut Vec<Visible>,
-    ) -> Vec<(Type, Option<Term>)> {
-        let mut all: Vec<(Type, Option<Term>)> = vec![(Type::Void, None); parameters.len()];
-        let mut own = FxHashMap::default();
-        for at in inputs::order(parameters) {
-            let parameter = &parameters[at];
-            let there = self.terms.truth(true);
-            let mut making = Making {
-                parameter,
-                place,
-                visible,
-                own: &mut own,
-            };
-            all[at] = match &parameter.shape {
-                Shape::Scalar(ty) => {
-                    let value = self.scalar(*ty, &parameter.name, world, place);
-                    (*ty, value)
-                }
-                shape @ (Shape::Pointer { .. } | Shape::Function { .. }) => {
-                    let name = &parameter.name;
-                    let value = self.pointer_argument(shape, name, there, world, &mut making);
-                    (Type::Ptr, Some(value))
-                }
-                shape => {
-                    let size = shape.size();
-                    let object = self.new_object(world, Kind::Global, size, &parameter.name, true);
-                    let to = (object, 0, parameter.name.as_str());
-                    self.fill(shape, to, there, world, &mut making);
-                    (Type::Aggregate { size }, Some(object))
-                }
-            };
-        }
-        all
-    }
-
-    fn scalar(&mut self, ty: Type, name: &str, world: &World, place: &Place) -> Option<Term> {
-        let sort = meaning::sort(ty)?;
-        if ty == Type::Ptr {
-            return Some(self.word(0));
-        }
-        let kind = InputKind::Argument(ty);
-        let value = self.input(name, kind, sort, world, place.clone());
-        Some(self.narrowed(ty, value))
-    }
-
-    /// A pointer: null, what else it may lead to, or what is its own. `there` is the condition under which C can name it.
-    fn pointer_argument(
-        &mut self,
-        shape: &Shape,
-        name: &str,
-        there: Term,
-        world: &mut World,
-        making: &mut Making<'_>,
-    ) -> Term {
-        let nullable = match shape {
-            Shape::Pointer {
-                to: Some(_),
-                nullable,
-                ..
-            } => *nullable,
-            Shape::Function { nullable } => *nullable,
-            _ => return self.word(0),
-        };
-        let mut is_own = there;
-        let mut choices: Vec<(Term, Term)> = Vec::new();
-        if nullable {
-            let label = format!("{name} == NULL");
-            let place = making.place.clone();
-            let null = self.input(&label, InputKind::Null, Sort::Bool, world, place);
-            let zero = self.word(0);
-            choices.push((null, zero));
-        }
-        for way in making.parameter.ways(name) {
-            choices.extend(self.other_way(name, way, world, making));
-        }
-        for &(condition, _) in &choices {
-            let not = self.terms.not(condition);
-            is_own = self.terms.and(is_own, not);
-        }
-        let mut value = match shape {
-            Shape::Pointer {
-                to: Some(to),
-                count,
-                text,
-                ..
-            } => self.own_objects((shape, to), *count, *text, name, is_own, world, making),
-            _ => self.new_callback(world, name),
-        };
-        for (condition, other) in choices.into_iter().rev() {
-            value = self.pointers.ite(self.terms, condition, other, value);
-        }
-        value
-    }
-
-    /// The condition under which a pointer leads to something that is not its own, and where to.
-    fn other_way(
-        &mut self,
-        name: &str,
-        way: &Way,
-        world: &mut World,
-        making: &mut Making<'_>,
-    ) -> Option<(Term, Term)> {
-        let (address, exists) = match &way.to {
-            Target::Pointer { name, .. } => *making.own.get(name)?,
-            Target::Global(global) => {
-                let program = self.program;
-                let is_it = |&id: &ObjectId| {
-                    program.global(id).name == *global && program.objects[id.index()].defined
-                };
-                let id = (0..program.objects.len() as u32)
-                    .map(ObjectId)
-                    .find(is_it)?;
-                let number = self.globals[id.index()];
-                let address = self.pointers.address(self.terms, number, 0);
-                (address, self.terms.truth(true))
-            }
-        };
-        let pointer = name.to_owned();
-        let kind = InputKind::Same {
-            pointer: pointer.clone(),
-            way: way.clone(),
-        };
-        let place = making.place.clone();
-        let same = self.input(&way.label, kind, Sort::Bool, world, place.clone());
-        let condition = self.terms.and(same, exists);
-        let Some(distance) = &way.distance else {
-            return Some((condition, address));
-        };
-        let kind = InputKind::Distance {
-            pointer,
-            way: way.clone(),
-        };
-        let behind = self.input(distance, kind, Sort::Bits(8), world, place);
-        let most = self.terms.constant(8, u128::from(way.most.min(255)));
-        let fits = self.terms.ule(behind, most);
-        let behind = self.terms.ite(fits, behind, most);
-        let behind = self.terms.zero_extend(behind, 64);
-        let element = self.word(way.element);
-        let bytes = self.terms.mul(behind, element);
-        let address = self.advanced(address, bytes);
-        Some((condition, address))
-    }
-
-    /// The objects that a pointer leads to and nothing else, where `exists` holds.
-    #[allow(clippy::too_many_arguments, reason = "they say what is made")]
-    fn own_objects(
-        &mut self,
-        (shape, to): (&Shape, &Shape),
-        count: u64,
-        text: bool,
-        name: &str,
-        exists: Term,
-        world: &mut World,
-        making: &mut Making<'_>,
-    ) -> Term {
-        let typed = shape.typed(name);
-        let size = to.size() * count;
-        let pointed = naming::pointed(&typed, count);
-        let object = self.new_object(world, Kind::Global, size, &pointed, true);
-        making.own.insert(name.to_owned(), (object, exists));
-        for index in 0..count {
-            if text && index + 1 == count {
-                continue;
-            }
-            let element = naming::behind(&typed, count, index, to);
-            let at = (object, index * to.size(), element.as_str());
-            self.fill(to, at, exists, world, making);
-        }
-        if let Some(number) = self.number_of(object) {
-            making.visible.push(Visible {
-                name: pointed,
-                number,
-                size,
-                element: Some(to.size().max(1)),
-            });
-        }
-        object
-    }
-
-    /// Gives an object of a shape its value, in another object, at an offset there; C calls it by this name.
-    fn fill(
-        &mut self,
-        shape: &Shape,
-        (object, at, name): (Term, u64, &str),
-        there: Term,
-        world: &mut World,
-        making: &mut Making<'_>,
-    ) {
-        match shape {
-            Shape::Scalar(ty) => {
-                if let Some(value) = self.scalar(*ty, name, world, making.place) {
-                    self.initial(world, object, at, ty.size() as u32, value);
-                }
-            }
-            Shape::Record { members, .. } => {
-                for (offset, member, shape) in inputs::given_members(members) {
-                    let name = naming::member(name, member);
-                    let part = (object, at + offset, name.as_str());
-                    self.fill(shape, part, there, world, making);
-                }
-            }
-            Shape::Array { element, count } => {
-                for index in 0..*count {
-                    let name = naming::element(name, index);
-                    let part = (object, at + index * element.size(), name.as_str());
-                    self.fill(element, part, there, world, making);
-                }
-            }
-            Shape::Pointer { .. } | Shape::Function { .. } => {
-                let value = self.pointer_argument(shape, name, there, world, making);
-                self.initial(world, object, at, 8, value);
-            }
         }
     }
 

@@ -81,7 +81,7 @@ fn pointer(bytes: &[u8], shapes: &[ParameterShape]) -> String {
                 name: name.clone(),
                 element: Some(*size),
             };
-            spelled(&object, (bits & 0xffff_ffff_ffff) as i64)
+            spelled(&object, (bits << 16) as i64 >> 16)
         }
         None => shown(Type::Ptr, bits.into()),
     }

@@ -764,6 +764,7 @@ pub fn sample(samples: &[Vec<Given>; 2]) -> Vec<(String, String)> {
                 | InputKind::Null
                 | InputKind::Same { .. }
                 | InputKind::Distance { .. }
+                | InputKind::Before { .. }
         );
         if !given.consumed && !is_argument || matches!(given.kind, InputKind::Unwritten(_)) {
             continue;

@@ -80,6 +80,7 @@ pub fn inputs(given: &[Given]) -> Vec<proof::Input> {
                 | InputKind::Null
                 | InputKind::Same { .. }
                 | InputKind::Distance { .. }
+                | InputKind::Before { .. }
         );
         (one.consumed || is_argument)
             && !matches!(

@@ -78,8 +78,9 @@ fn accessible(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> 
         if matches!(object.kind, Kind::Function(_)) || is_write && object.kind == Kind::Constant {
             continue;
         }
-        let whole = encoder.terms.ule(leaf.offset, object.size);
-        let room = encoder.terms.sub(object.size, leaf.offset);
+        let offset = encoder.counted_from_start(&object, leaf.offset);
+        let whole = encoder.terms.ule(offset, object.size);
+        let room = encoder.terms.sub(object.size, offset);
         let fits = encoder.terms.ule(size, room);
         let inside = encoder.terms.and(whole, fits);
         let there = encoder.terms.and(inside, object.alive);
@@ -119,8 +120,9 @@ fn of_object(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World, size
     }
     let mut value = encoder.word(0);
     for leaf in &targets.leaves {
-        let here = match (size, world.memory.get(leaf.object)) {
-            (false, _) => leaf.offset,
+        let here = match (size, world.memory.get(leaf.object).cloned()) {
+            (false, Some(object)) => encoder.counted_from_start(&object, leaf.offset),
+            (false, None) => leaf.offset,
             (true, Some(object)) => object.size,
             (true, None) => encoder.word(0),
         };

@@ -70,6 +70,7 @@ pub fn entry() -> Entry {
         name: name.to_owned(),
         shape: Shape::Scalar(ty),
         ways: Vec::new(),
+        before: Vec::new(),
     };
     Entry::Function {
         name: "f".to_owned(),
