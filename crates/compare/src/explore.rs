@@ -93,7 +93,9 @@ impl<'a> Explorer<'a> {
         }
         // What was looked at and is not listed does not cover anything for whoever reads the list.
         explored.covered &= explored.made == explored.partitions.len();
-        explored.partitions.sort_by_key(|partition| partition.kind);
+        // What rests on more than inputs comes behind what does not.
+        let order = |one: &Partition| (one.kind == Kind::Equal, one.is_undetermined, one.kind);
+        explored.partitions.sort_by_key(order);
         explored.statistics = self.open.statistics();
         explored.calls = self.calls();
         explored

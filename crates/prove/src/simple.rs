@@ -19,6 +19,8 @@ enum Taste {
     Float,
     Double,
     Text,
+    /// Characters that are read, whose end is not said by them.
+    Stream,
     /// Of standard input: no longer than it must be.
     Length,
 }
@@ -39,16 +41,22 @@ pub fn simple(
 ) -> Assignment {
     let mut best = model;
     let mut fixed = vec![condition];
-    let inputs: Vec<(Term, Taste)> = inputs
+    let mut inputs: Vec<(Term, Taste)> = inputs
         .iter()
         .take(MOST)
         .map(|input| {
-            let taste = match input.kind {
-                InputKind::Byte(_) | InputKind::ArgumentByte(..) => Taste::Text,
+            let taste = match &input.kind {
+                InputKind::Byte(_) => Taste::Stream,
+                InputKind::Scanned { conversion, .. }
+                    if ["s", "c"].contains(&conversion.as_str()) =>
+                {
+                    Taste::Stream
+                }
+                InputKind::ArgumentByte(..) => Taste::Text,
                 // A character behind a pointer, or in an array.
                 InputKind::Argument(Type::I8) if input.name.ends_with(']') => Taste::Text,
                 InputKind::Length => Taste::Length,
-                _ => match input_type(&input.kind) {
+                kind => match input_type(kind) {
                     Some(Type::F32) => Taste::Float,
                     Some(Type::F64) => Taste::Double,
                     _ => Taste::Number,
@@ -57,6 +65,13 @@ pub fn simple(
             (input.term, taste)
         })
         .collect();
+    // The last characters of texts come first, so that these end as soon as they can.
+    let is_text = |one: &(Term, Taste)| matches!(one.1, Taste::Text);
+    let backwards: Vec<(Term, Taste)> = inputs.iter().rev().copied().filter(is_text).collect();
+    let places = inputs.iter_mut().filter(|one| is_text(one));
+    for (place, other) in places.zip(backwards) {
+        *place = other;
+    }
     for (variable, taste) in inputs {
         let candidates: Vec<Term> = match terms.sort(variable) {
             Sort::Bool => vec![terms.not(variable)],
@@ -64,6 +79,7 @@ pub fn simple(
                 let all = u128::MAX >> (128 - width);
                 let values: Vec<u128> = match taste {
                     Taste::Text => [0, b'a', b'0', b' '].map(u128::from).to_vec(),
+                    Taste::Stream => [b'a', b'0', b' ', b'\n'].map(u128::from).to_vec(),
                     Taste::Number => vec![0, 1, all, 2, all - 1, 5],
                     Taste::Float => FLOATS
                         .map(|one| u128::from((one as f32).to_bits()))
@@ -78,7 +94,7 @@ pub fn simple(
                         terms.eq(variable, constant)
                     })
                     .collect();
-                if matches!(taste, Taste::Text) {
+                if matches!(taste, Taste::Text | Taste::Stream) {
                     all.push(is_printable(terms, variable));
                 }
                 if matches!(taste, Taste::Number) && width > 8 {

@@ -320,9 +320,12 @@ fn missing(all: &[Given]) -> Vec<String> {
 fn leads_to(given: &Given, all: &[Given]) -> Option<Option<(String, String)>> {
     match &given.kind {
         InputKind::Distance { .. } => Some(None),
-        InputKind::Before { pointer, .. } => {
-            let is_said = given.bits != 0 && is_entered(pointer, all);
-            Some(is_said.then(|| (given.name.clone(), given.text())))
+        InputKind::Before {
+            pointer, before, ..
+        } => {
+            let count = before.count(given.bits);
+            let is_said = count > 0 && is_entered(pointer, all);
+            Some(is_said.then(|| (given.name.clone(), count.to_string())))
         }
         InputKind::Same { .. } if given.bits == 0 => Some(None),
         InputKind::Same { pointer, way } => {
