@@ -67,6 +67,32 @@ fn the_first_of_two_pointers_into_one_array_may_lead_behind_the_second() {
 }
 
 #[test]
+fn an_array_that_two_pointers_lead_into_is_as_long_for_both() {
+    // Only `q` goes on, and it has to begin two elements before `p` to get there.
+    let old = "unsigned met(unsigned *p, unsigned *q)
+{
+    unsigned t = *p;
+    *q++ = 1;
+    *q++ = 2;
+    if (p == q)
+        t = 5;
+    return t;
+}
+";
+    let new = "unsigned met(unsigned *p, unsigned *q)
+{
+    unsigned t = *p;
+    *q++ = 1;
+    if (p == q)
+        t = 5;
+    *q++ = 2;
+    return t;
+}
+";
+    first_difference(&compared(old, new, &["--function", "met"], 1));
+}
+
+#[test]
 fn which_of_two_objects_lies_before_the_other_is_the_same_in_both_versions_and_unknown() {
     let old = "int first(int *a, int *b) { return a < b; }\n";
     let flags = [

@@ -514,6 +514,9 @@ pub fn connect(
     function: &str,
     wishes: &Wishes,
 ) {
+    if wishes.may_alias {
+        widen(versions, wishes);
+    }
     let mut all: Vec<ParameterShape> = Vec::new();
     for version in versions.iter() {
         for one in version.iter() {
@@ -551,6 +554,39 @@ pub fn connect(
         for one in version.iter_mut() {
             one.ways = found.get(&one.name).cloned().unwrap_or_default();
             one.before = entered.get(&one.name).cloned().unwrap_or_default();
+        }
+    }
+}
+
+/// A pointer to one number leads to as many as another one that may lead into its array: such an array is no shorter than that.
+fn widen(versions: &mut [&mut Vec<ParameterShape>], wishes: &Wishes) {
+    let number = |one: &ParameterShape| match &one.shape {
+        Shape::Pointer {
+            to: Some(to),
+            count,
+            text: false,
+            ..
+        } if matches!(to.as_ref(), Shape::Scalar(ty) if *ty != Type::Ptr) => {
+            Some((to.as_ref().clone(), *count))
+        }
+        _ => None,
+    };
+    let all: Vec<(Shape, u64)> = versions
+        .iter()
+        .flat_map(|version| version.iter().filter_map(number))
+        .collect();
+    for one in versions.iter_mut().flat_map(|version| version.iter_mut()) {
+        let Some((own, 1)) = number(one) else {
+            continue;
+        };
+        if wishes.lengths.contains_key(&one.name) {
+            continue;
+        }
+        let others = all.iter().filter(|(other, _)| are_compatible(&own, other));
+        if let (Shape::Pointer { count, .. }, Some(most)) =
+            (&mut one.shape, others.map(|other| other.1).max())
+        {
+            *count = most;
         }
     }
 }
