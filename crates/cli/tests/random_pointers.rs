@@ -375,7 +375,7 @@ fn hold(claims: &[Claim]) {
     let source = place.write("drive.c", driver(claims));
     let program = source.with_extension("");
     let compiled = Command::new("cc")
-        .args(["-w", "-O1", "-fsanitize=address,undefined"])
+        .args(["-w", "-O0", "-fsanitize=address,undefined"])
         .args(["-fno-sanitize-recover=all", "-o"])
         .args([&program, &source])
         .output()
