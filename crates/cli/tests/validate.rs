@@ -651,7 +651,7 @@ fn a_patch_that_is_wrong_for_one_number_is_told_from_the_right_one() {
     // No execution of an input like those of the tests would find that.
     assert!(text.contains("\"77777\" tells "), "{text}");
     assert!(
-        text.contains("for 2 of 3 partitions of all inputs"),
+        text.contains("for 2 of 4 partitions of all inputs"),
         "{text}"
     );
 }

@@ -25,7 +25,7 @@ pub(crate) struct Range {
 pub(crate) enum Part {
     /// An input is in a range.
     Range(Range),
-    /// A byte is in one of several ranges, which are in order and do not meet.
+    /// An input is in one of several ranges, which are in order and do not meet.
     Set(Vec<Range>),
     /// Anything else.
     Term(Term),
@@ -33,7 +33,7 @@ pub(crate) enum Part {
 
 /// So wide are inputs at most whose ranges are looked for.
 const WIDEST: u32 = 64;
-/// With more ranges than these a condition on a byte is said as it was calculated.
+/// With more ranges than these a condition on an input is said as it was calculated.
 const MOST_RANGES: usize = 4;
 /// So many literals on one input are looked at by themselves.
 const MOST_ALONE: usize = 6;
@@ -98,6 +98,10 @@ pub(crate) fn joined(terms: &mut Terms, context: &Context<'_>, literals: &[Term]
             .or_else(|| to_an_end(terms, context, variable, &literals));
         if let Some(range) = whole {
             found.push(Part::Range(range));
+            continue;
+        }
+        if let Some(set) = several(terms, context, variable, &literals) {
+            found.push(Part::Set(set));
             continue;
         }
         // Those that are ranges by themselves are said as one.
@@ -311,6 +315,78 @@ fn to_an_end(
     })
 }
 
+/// The ranges that literals on one variable leave, if they are few; `None` also where the solver gives up.
+fn several(
+    terms: &mut Terms,
+    context: &Context<'_>,
+    variable: Term,
+    literals: &[Term],
+) -> Option<Vec<Range>> {
+    let (width, is_signed) = (terms.width(variable), is_signed(context.names, variable));
+    let (least, most) = limits(width, is_signed);
+    let all = terms.and_all(literals.iter().copied());
+    let not = terms.not(all);
+    let (mut holding, mut failing) = (
+        Solver::new(Backend::default()),
+        Solver::new(Backend::default()),
+    );
+    holding.assert(terms, all);
+    failing.assert(terms, not);
+    let whole = Range {
+        variable,
+        width,
+        is_signed,
+        first: least,
+        last: most,
+    };
+    // The least value from `from` on that a solver has; none if there is none.
+    let next = |terms: &mut Terms, solver: &mut Solver, from: i128| {
+        let (mut first, mut last, mut found) = (from, most, None);
+        while first <= last {
+            let middle = match found {
+                None => last,
+                Some(_) => first + (last - first) / 2,
+            };
+            let range = Range {
+                first,
+                last: middle,
+                ..whole.clone()
+            };
+            let within = range.term(terms);
+            match solver.check(terms, &[within], &context.budget) {
+                Answer::Satisfiable => {
+                    let seen = value(width, is_signed, solver.value(terms, variable).bits());
+                    found = Some(seen);
+                    last = seen - 1;
+                }
+                Answer::Unsatisfiable if found.is_none() => return Some(None),
+                Answer::Unsatisfiable => first = middle + 1,
+                Answer::Unknown => return None,
+            }
+        }
+        Some(found)
+    };
+    let mut ranges: Vec<Range> = Vec::new();
+    let mut from = least;
+    while from <= most {
+        let Some(first) = next(terms, &mut holding, from)? else {
+            break;
+        };
+        if ranges.len() == MOST_RANGES {
+            return None;
+        }
+        let end = next(terms, &mut failing, first)?;
+        let last = end.map_or(most, |end| end - 1);
+        ranges.push(Range {
+            first,
+            last,
+            ..whole.clone()
+        });
+        from = last + 1;
+    }
+    (!ranges.is_empty()).then_some(ranges)
+}
+
 pub(crate) fn limits(width: u32, is_signed: bool) -> (i128, i128) {
     match is_signed {
         true => (-(1i128 << (width - 1)), (1i128 << (width - 1)) - 1),
@@ -504,6 +580,25 @@ fn set(ranges: &[Range], printer: &Printer<'_>) -> String {
             ..last.clone()
         });
     }
+    // Values within one range that are left out are said as such.
+    if let [first, .., last] = ranges {
+        let hull = Range {
+            last: last.last,
+            ..first.clone()
+        };
+        let is_inner = |gap: &&Range| gap.first > hull.first && gap.last < hull.last;
+        let inner: Vec<&Range> = gaps.iter().filter(is_inner).collect();
+        if inner.iter().all(|gap| gap.first == gap.last) {
+            let hull = (!hull.is_all()).then(|| hull.text(printer));
+            let left_out = inner.iter();
+            let left_out = left_out.map(|gap| gap.text(printer).replacen(" == ", " != ", 1));
+            return hull
+                .into_iter()
+                .chain(left_out)
+                .collect::<Vec<String>>()
+                .join(" && ");
+        }
+    }
     if gaps.len() < ranges.len() {
         let all = gaps.iter().map(|gap| match gap.first == gap.last {
             true => gap.text(printer).replacen(" == ", " != ", 1),
@@ -558,6 +653,47 @@ mod tests {
     use patchwright_solve::Sort;
 
     use super::*;
+
+    #[test]
+    fn values_that_a_range_leaves_out_are_said_as_such() {
+        let mut terms = Terms::new();
+        let variable = terms.variable("n", Sort::Bits(32));
+        let names = Names {
+            of: [(variable, ("n".to_owned(), Some(Type::I32)))]
+                .into_iter()
+                .collect(),
+            ..Names::default()
+        };
+        let [zero, two, twelve] = [0, 2, 12].map(|number| terms.constant(32, number));
+        let is_two = terms.eq(variable, two);
+        let literals = [
+            terms.sle(zero, variable),
+            terms.ule(variable, twelve),
+            terms.not(is_two),
+        ];
+        let said = |terms: &mut Terms, model: u128, literals: &[Term]| {
+            let mut assignment = Assignment::new();
+            assignment.set_bits(terms, variable, model);
+            let context = Context {
+                names: &names,
+                bounds: &[],
+                model: &assignment,
+                budget: Budget::none(),
+            };
+            let parts = joined(terms, &context, literals);
+            texts(&parts, &Printer::new(terms, &names))
+        };
+        let negative = terms.slt(variable, zero);
+        let negative_or_two = terms.or(negative, is_two);
+        assert_eq!(
+            said(&mut terms, 2, &[negative_or_two]),
+            ["(n < 0 || n == 2)"]
+        );
+        assert_eq!(
+            said(&mut terms, 3, &literals),
+            ["0 <= n && n <= 12 && n != 2"]
+        );
+    }
 
     #[test]
     fn a_range_of_all_values_is_no_part_of_a_condition() {

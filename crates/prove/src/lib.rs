@@ -21,6 +21,7 @@ mod numbers;
 mod operators;
 mod paths;
 mod pieces;
+mod program_inputs;
 mod question;
 mod real;
 mod repair;
@@ -47,14 +48,15 @@ pub use compared::compared;
 pub use decider::OneByOne;
 pub use enumerate::enumerate;
 pub use harness::{
-    For, HarnessError, Parts, arguments, harness, has_initial_values, initial_harness,
-    main_harness, number_of_pointer, pointers, standard_input,
+    For, HarnessError, Parts, harness, has_initial_values, initial_harness, main_harness,
+    number_of_pointer, pointers,
 };
 pub use induction::Induction;
 pub use level::Level;
 pub use locate::{MustSets, locate};
 pub use mutation::{Change, Mutation, Mutations, Site, Unfit, changed};
 pub use paths::{Followed, Paths, PathsFound};
+pub use program_inputs::{arguments, standard_input};
 pub use question::{
     Choosable, Counts, Decider, Extent, Found, Judged, NoDecider, Open, Question, Repair, Standing,
 };

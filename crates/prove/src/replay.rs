@@ -8,7 +8,7 @@ use patchwright_ir::{Linkage, Module};
 use patchwright_symbolic::{Check, FailureKind, InputKind};
 
 use crate::{
-    harness::{arguments, standard_input},
+    program_inputs::{arguments, standard_input},
     spec::WrongKind,
     verdict::{Counterexample, Given},
 };

@@ -9,7 +9,7 @@ use std::{
     fs::File,
     os::unix::fs::FileExt,
     path::{Path, PathBuf},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use patchwright_compare::Compared;
@@ -44,7 +44,7 @@ const LENGTH: u64 = TEXTS_AT + (TEXTS * TEXT) as u64;
 /// The bit of places in libraries, whose lines are not known.
 const OF_LIBRARY: u32 = 1 << 31;
 /// Asking for the lines of new places costs a process.
-const BETWEEN_QUESTIONS: Duration = Duration::from_millis(400);
+const EXECUTIONS_BETWEEN_QUESTIONS: u64 = 64;
 
 /// How near a place is to what has changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -88,7 +88,8 @@ pub struct Cover {
     changed: Changed,
     /// Of each slot, what its place is; nothing while nobody has asked.
     near: HashMap<u16, Near>,
-    asked: Option<Instant>,
+    /// Executions since somebody has asked. A count and no clock, so that a search is the same each time.
+    unasked: u64,
     /// What was executed how often, in powers of two.
     seen: HashSet<(u16, u8)>,
     /// Ways through functions that have changed.
@@ -152,7 +153,7 @@ impl Cover {
             file,
             changed: Changed::default(),
             near: HashMap::new(),
-            asked: None,
+            unasked: EXECUTIONS_BETWEEN_QUESTIONS,
             seen: HashSet::new(),
             ways: HashSet::new(),
         };
@@ -183,6 +184,7 @@ impl Cover {
         let mut counts = vec![0; SLOTS];
         let read = self.file.read_exact_at(&mut counts, COUNTS_AT);
         read.map_err(Problem::of)?;
+        self.unasked += 1;
         let mut through = Through::default();
         let mut way = 0u64;
         for (slot, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
@@ -216,9 +218,7 @@ impl Cover {
         program: &Path,
         at_once: bool,
     ) -> Result<bool, Problem> {
-        let is_time = self
-            .asked
-            .is_none_or(|at| at.elapsed() >= BETWEEN_QUESTIONS);
+        let is_time = self.unasked >= EXECUTIONS_BETWEEN_QUESTIONS;
         let nothing = self.changed.lines.is_empty() && self.changed.functions.is_empty();
         if nothing || !is_time && !at_once {
             return Ok(false);
@@ -238,7 +238,7 @@ impl Cover {
         if open.is_empty() {
             return Ok(false);
         }
-        self.asked = Some(Instant::now());
+        self.unasked = 0;
         let own: Vec<(u16, u32)> = open
             .iter()
             .copied()
@@ -285,7 +285,8 @@ impl Cover {
         // Comparisons stand between the places of their own functions.
         let mut known: BTreeMap<u32, Near> = BTreeMap::new();
         for (slot, near) in &self.near {
-            known.insert(word(4 * usize::from(*slot)), *near);
+            let known = known.entry(word(4 * usize::from(*slot))).or_default();
+            *known = (*near).max(*known);
         }
         let near = |place: u32| {
             let before = known.range(..=place).next_back();
