@@ -215,8 +215,8 @@ pub enum Event {
     Passed {
         /// The patch.
         patch: Box<Patch>,
-        /// It was tested in other circumstances, too, and nothing speaks against it. Where the program takes long to build, that is
-        /// not yet known when the patch is told.
+        /// It was tested in other circumstances, too, and nothing speaks against it. Where asking
+        /// takes long, that is not yet known when the patch is told.
         is_scrutinized: bool,
     },
     /// A patch has been verified: the next of those that the outcome has.

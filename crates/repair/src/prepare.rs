@@ -17,15 +17,15 @@ use crate::{
     localize::Focus, outcome::Phases, test_sources::test_sources, undefined::Scrutiny,
 };
 
-/// A program that takes no longer to build is built for other circumstances before a patch is shown.
-const QUICK_BUILD: Duration = Duration::from_secs(3);
+/// Where it takes no longer to make ready, a patch is tested in other circumstances before it is shown.
+const QUICK: Duration = Duration::from_secs(10);
 
 /// The built copy and what is known of the untouched program.
 pub struct Prepared {
     /// The copy, built and without any change.
     pub worker: Worker,
-    /// How long the build of the copy took.
-    pub build_time: Duration,
+    /// How long it takes, by what the build and the tests took, to make ready for tests in other circumstances.
+    pub(crate) scrutiny_time: Duration,
     /// How sources are compiled, as the programs in the sandbox see it.
     pub commands: Vec<CompileCommand>,
     /// Verdicts of the untouched program.
@@ -66,7 +66,7 @@ pub struct LookedAt {
 impl Prepared {
     /// It takes little time to ask whether a patch passes only by what C does not define.
     pub(crate) fn is_scrutinized_quickly(&self) -> bool {
-        self.scrutiny.get().is_some() || self.build_time <= QUICK_BUILD
+        self.scrutiny.get().is_some() || self.scrutiny_time <= QUICK
     }
 
     /// In which circumstances patches are tested; `None` if that is not wanted.
@@ -223,7 +223,8 @@ pub fn prepare<'a>(
     }
     Ok(Prepared {
         test_sources,
-        build_time: phases.build,
+        // Two builds, and three times the tests, which the baseline has executed twice.
+        scrutiny_time: phases.build * 2 + phases.baseline * 3 / 2,
         worker,
         commands,
         baseline,
