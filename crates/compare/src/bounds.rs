@@ -270,13 +270,7 @@ fn to_an_end(
     let not = terms.not(all);
     let mut solver = Solver::new(Backend::default());
     solver.assert(terms, not);
-    let whole = Range {
-        variable,
-        width,
-        is_signed,
-        first: least,
-        last: most,
-    };
+    let whole = Range::all(variable, width, is_signed);
     // The nearest value on each side for which they do not hold.
     let mut edge = |terms: &mut Terms, limit: i128| {
         let side = |from: i128, to: i128| Range {
@@ -332,13 +326,7 @@ fn several(
     );
     holding.assert(terms, all);
     failing.assert(terms, not);
-    let whole = Range {
-        variable,
-        width,
-        is_signed,
-        first: least,
-        last: most,
-    };
+    let whole = Range::all(variable, width, is_signed);
     // The least value from `from` on that a solver has; none if there is none.
     let next = |terms: &mut Terms, solver: &mut Solver, from: i128| {
         let (mut first, mut last, mut found) = (from, most, None);
@@ -402,6 +390,18 @@ fn value(width: u32, is_signed: bool, bits: u128) -> i128 {
 }
 
 impl Range {
+    /// All values of an input.
+    fn all(variable: Term, width: u32, is_signed: bool) -> Range {
+        let (first, last) = limits(width, is_signed);
+        Range {
+            variable,
+            width,
+            is_signed,
+            first,
+            last,
+        }
+    }
+
     /// The input is in the range.
     pub(crate) fn term(&self, terms: &mut Terms) -> Term {
         let first = terms.constant(self.width, self.first as u128);
