@@ -354,6 +354,10 @@ pub struct RepairArgs {
     #[command(flatten)]
     pub project: ProjectArgs,
 
+    /// Where what is found out about the untouched program is kept.
+    #[command(flatten)]
+    pub cache: CacheArgs,
+
     /// The kinds of change to try, separated by commas [default: all, but exit, which overfits, only against crashes]
     #[arg(
         long,

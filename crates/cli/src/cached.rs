@@ -1,4 +1,4 @@
-//! `--cache` and `--no-cache`: what clang has said of a source is kept for later runs.
+//! `--cache` and `--no-cache`: what clang has said of a source, and what an untouched program does, is kept for later runs.
 
 use std::path::PathBuf;
 
@@ -13,12 +13,12 @@ const LIMIT: u64 = 512 << 20;
 /// Where what was read of sources is kept.
 #[derive(Args, Clone, Debug, Default)]
 pub struct CacheArgs {
-    /// Keep what the compiler says of sources in this folder, for later runs [default:
-    /// `patchwright/sources` in `$XDG_CACHE_HOME` or `~/.cache`]
+    /// Keep in this folder, for later runs, what the compiler says of sources, and what an untouched program's build
+    /// makes and its tests do [default: `patchwright/sources` in `$XDG_CACHE_HOME` or `~/.cache`]
     #[arg(long, value_name = "DIR", help_heading = "Cache")]
     pub cache: Option<PathBuf>,
 
-    /// Ask the compiler each time, and keep nothing
+    /// Find all of that out each time, and keep nothing
     #[arg(long, conflicts_with = "cache", help_heading = "Cache")]
     pub no_cache: bool,
 }

@@ -143,6 +143,7 @@ fn try_run(args: &RepairArgs, places: &mut Option<Places>) -> Result<Exit, Repai
         },
         allow_all_failing: args.allow_all_failing,
         budget: args.budget,
+        cache: args.cache.open().map(Arc::new),
         journal,
         relations: args.relations,
         virtualize: !args.no_virtualize,

@@ -36,6 +36,21 @@ impl CompileCommand {
         normalize(&self.directory.join(name)) == self.source()
     }
 
+    /// The file that the compiler writes: absolute, without `.` and `..`. `None` if it is not known.
+    pub fn object(&self) -> Option<PathBuf> {
+        if let Some(output) = &self.output {
+            return Some(output.clone());
+        }
+        let mut words = self.arguments.iter();
+        if let Some(named) = words.by_ref().position(|word| word == "-o") {
+            let output = self.arguments.get(named + 1)?;
+            return Some(normalize(&self.directory.join(output)));
+        }
+        let is_object = self.arguments.iter().any(|word| word == "-c");
+        let name = Path::new(self.file.file_name()?).with_extension("o");
+        is_object.then(|| self.directory.join(name))
+    }
+
     /// The compiler and its arguments without those that say what is produced and where to: the
     /// kind of output, its file, and lists of dependencies.
     pub fn without_products(&self) -> Vec<OsString> {

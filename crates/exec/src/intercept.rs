@@ -17,7 +17,7 @@ use crate::compile_commands::{CompileCommand, DatabaseError, read_compile_databa
 use crate::files::{self, Context, FileError};
 use crate::included::{OTHER_LANGUAGES, is_of_other_language};
 use crate::limits::Limits;
-use crate::runner::supervisor::trace;
+use crate::runner::supervisor::trace::compilers as trace;
 use crate::runner::{Environment, Runner, RunnerProgram};
 use crate::sandbox::{Sandbox, normalize, touch_all};
 

@@ -343,7 +343,7 @@ pub fn hash_project(project: &Project, hasher: &mut Hasher) -> Result<(), FileEr
 }
 
 /// Adds names, modes and contents of a tree, but for git's own folder.
-fn hash_tree(
+pub(crate) fn hash_tree(
     root: &Path,
     relative: &Path,
     exclude: &[PathBuf],

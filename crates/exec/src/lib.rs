@@ -11,7 +11,7 @@
 //!   that path baked in.
 //! * [`view`] also keeps everything else from being changed ([`refusal`] says why it cannot), and [`attempts`] tells what was tried.
 //! * [`build`] runs a build ([`linker`] reads what is said in it), [`intercept`] and [`compile_commands`] produce and read compile
-//!   databases, [`record`] does what a project needs of these.
+//!   databases, [`record`] does what a project needs of these, and [`kept_build`] spares the next run most of it.
 //! * [`project`] reads and checks a project's description; [`suite`] and [`verdict`] run its tests,
 //!   [`baseline`] measures the untouched program, [`pool`] does all that on several workers.
 //!
@@ -34,11 +34,13 @@ pub mod cache;
 pub mod changes;
 pub mod compile_commands;
 pub mod duration;
+mod executed;
 pub mod files;
 pub mod flagged;
 pub mod included;
 pub mod intercept;
 pub mod journal;
+pub mod kept_build;
 pub mod limits;
 pub mod linker;
 pub mod opened;
@@ -61,6 +63,7 @@ pub use build::{BuildError, BuildLog, run_build};
 pub use cache::Cache;
 pub use changes::{Changes, Left};
 pub use compile_commands::{CompileCommand, DatabaseError, read_compile_database};
+pub use executed::{ExecutedError, executed_sources};
 pub use files::{FileError, Log};
 pub use flagged::{Flagged, any_program_names, flagged_environment, touch_sources_of};
 pub use included::{
@@ -71,6 +74,7 @@ pub use journal::{
     Durability, Journal, JournalError, JournalKind, JournalOptions, hash_project,
     open_wanted_journal,
 };
+pub use kept_build::{WORTHWHILE, program_key, record_kept_build};
 pub use limits::{Limits, build_memory, forget_own_peak_memory, own_peak_memory, set_build_memory};
 pub use linker::{UndefinedReference, undefined_references};
 pub use opened::Opened;

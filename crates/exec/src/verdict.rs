@@ -182,17 +182,14 @@ impl TestError {
     }
 }
 
-/// Runs a test from the root of the sandbox. `limits.wall` is the time-out.
-///
-/// # Errors
-/// A test that could not be run. One that fails in any way is a verdict.
-pub fn run_test(
-    runner: &mut Runner,
+/// The command of a test, with its input, its environment and its limits.
+pub(crate) fn test_request(
+    runner: &Runner,
     sandbox: &Sandbox,
     test: &Test,
     environment: &Environment,
     limits: &Limits,
-) -> Result<TestRun, TestError> {
+) -> Request {
     let root = sandbox.run_root();
     let mut most_printed = limits.stdout;
     let mut most_kept = u64::MAX;
@@ -227,6 +224,21 @@ pub fn run_test(
         ..limits.clone()
     };
     request.stdout = Sink::Capture;
+    request
+}
+
+/// Runs a test from the root of the sandbox. `limits.wall` is the time-out.
+///
+/// # Errors
+/// A test that could not be run. One that fails in any way is a verdict.
+pub fn run_test(
+    runner: &mut Runner,
+    sandbox: &Sandbox,
+    test: &Test,
+    environment: &Environment,
+    limits: &Limits,
+) -> Result<TestRun, TestError> {
+    let request = test_request(runner, sandbox, test, environment, limits);
     let outcome = runner
         .run(&request)
         .map_err(|error| match (error, &test.kind) {

@@ -3,6 +3,7 @@
 mod cache;
 mod common;
 mod endless;
+mod executed;
 mod hostile;
 mod project;
 mod protection;

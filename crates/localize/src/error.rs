@@ -1,7 +1,7 @@
 //! Why a localization cannot be done.
 
 use patchwright_csource::ParseError;
-use patchwright_exec::{BuildError, FileError, PoolError, RunError, TestError};
+use patchwright_exec::{BuildError, ExecutedError, FileError, PoolError, RunError, TestError};
 use patchwright_probe_image::SharedFileError;
 
 /// Why a localization cannot be done.
@@ -57,6 +57,9 @@ pub enum LocalizeError {
     /// A test cannot be run.
     #[error(transparent)]
     Test(#[from] TestError),
+    /// What the failing tests execute cannot be found out.
+    #[error(transparent)]
+    Executed(#[from] ExecutedError),
     /// The shared memory cannot be made.
     #[error(transparent)]
     Shared(#[from] SharedFileError),
@@ -70,7 +73,9 @@ impl LocalizeError {
             | LocalizeError::MarkedBuild(BuildError::Run(RunError::Cancelled))
             | LocalizeError::Pool(PoolError::Runner(RunError::Cancelled))
             | LocalizeError::Parse(ParseError::Run(RunError::Cancelled)) => true,
-            LocalizeError::Test(error) => error.is_cancelled(),
+            LocalizeError::Test(error) | LocalizeError::Executed(ExecutedError::Test(error)) => {
+                error.is_cancelled()
+            }
             _ => false,
         }
     }

@@ -14,6 +14,7 @@ pub mod blame;
 pub mod crash;
 mod error;
 pub mod formula;
+mod narrow;
 mod observe;
 pub mod rank;
 mod statements;

@@ -9,17 +9,19 @@ use std::time::Duration;
 
 use patchwright_csource::{Clang, ParseError, Refusal, parse_statements};
 use patchwright_exec::{
-    Baseline, BuildError, CompileCommand, FileSelection, Limits, Runner, TestSuite, Worker,
+    Baseline, BuildError, Cache, CompileCommand, FileSelection, Limits, Runner, TestSuite, Worker,
     WorkerOptions, files, includers, put_source, run_build, run_test, runner::Environment,
 };
 use patchwright_probe_image::{PROBE, PROBE_FILE, ProcessEnd, TRACE_FILE, Trace};
-use patchwright_text::{LineMap, Span};
+use patchwright_text::{Digest, Hasher, LineMap, Span};
 use patchwright_weave::{Mark, mark_file};
+use serde::{Deserialize, Serialize};
 
 use crate::LocalizeError;
 use crate::blame::{WovenFile, blamed_functions};
 use crate::crash;
 use crate::formula::{Counts, Formula};
+use crate::narrow;
 use crate::rank::Ranking;
 use crate::statements::{self, FunctionInfo, SourceFile, Statement};
 
@@ -36,7 +38,10 @@ const READERS: usize = 4;
 const MOST_NAMED: usize = 5;
 
 /// Time for a test with marks: so many times its time-out.
-const TIMEOUT_FACTOR: u32 = 3;
+pub(crate) const TIMEOUT_FACTOR: u32 = 3;
+
+/// The name of the copy with marks.
+const MARKED: &str = "marked";
 
 /// The untouched program, built, and what its tests do.
 pub struct Subject<'a> {
@@ -58,6 +63,8 @@ pub struct Subject<'a> {
     pub limits: &'a Limits,
     /// Sources that may be read at once.
     pub jobs: usize,
+    /// Where what tests execute is kept for later runs, and the name of the program there.
+    pub kept: Option<(&'a Cache, Digest)>,
     /// Is told what happens.
     pub events: &'a (dyn Fn(Event) + Sync),
 }
@@ -74,12 +81,14 @@ pub enum Event {
         /// Steps in all.
         total: usize,
     },
+    /// Something the user wants to know.
+    Note(String),
     /// Something the user should know.
     Warning(String),
 }
 
 /// What one test executes.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TestCoverage {
     /// The test, by its index in the suite.
     pub test: usize,
@@ -95,7 +104,7 @@ pub struct TestCoverage {
 }
 
 /// What the tests of a program execute.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Localization {
     /// The sources with statements.
     pub files: Vec<SourceFile>,
@@ -189,11 +198,70 @@ struct Plan {
     count: u32,
 }
 
-/// Reads the sources, marks their statements, builds, and runs every test that is not flaky once.
+/// Reads the sources that failing tests execute, marks their statements, builds, and runs every test that is not flaky once.
 ///
 /// # Errors
 /// When there are no statements, or the marked program cannot be built or observed.
 pub fn localize(subject: &mut Subject<'_>) -> Result<Localization, LocalizeError> {
+    let executed = narrow::executed(subject)?;
+    let found = match &executed {
+        None => return observe_or_recall(subject, MARKED),
+        Some(sources) => observe_or_recall(
+            &mut Subject {
+                worker: &mut *subject.worker,
+                copy: subject.copy.clone(),
+                sources,
+                ..*subject
+            },
+            MARKED,
+        ),
+    };
+    match found {
+        // The program that was watched may not be the one that the build makes.
+        Err(LocalizeError::NothingExecuted { .. } | LocalizeError::NoStatements { .. }) => {
+            observe_or_recall(subject, "marked-all")
+        }
+        found => found,
+    }
+}
+
+/// Does all that for the sources of a subject, or knows it from an earlier run.
+fn observe_or_recall(subject: &mut Subject<'_>, copy: &str) -> Result<Localization, LocalizeError> {
+    let Some((cache, program)) = subject.kept else {
+        return observe(subject, copy);
+    };
+    let key = key(subject, program);
+    let known = cache.get(key);
+    if let Some(known) = known.and_then(|known| serde_json::from_slice(&known).ok()) {
+        let told = "what the tests execute is known from an earlier run";
+        (subject.events)(Event::Note(told.to_owned()));
+        return Ok(known);
+    }
+    let found = observe(subject, copy)?;
+    // A path that is no text is not kept.
+    if let Ok(text) = serde_json::to_vec(&found) {
+        cache.put(key, &text);
+    }
+    Ok(found)
+}
+
+/// Names all that an observation depends on.
+fn key(subject: &Subject<'_>, program: Digest) -> Digest {
+    let mut hasher = Hasher::new();
+    hasher
+        .field("executed")
+        .field(program.to_string())
+        .field(format!("{:?}", subject.sources))
+        .field(format!("{:?}", subject.selections))
+        .field(format!("{:?}", subject.suite));
+    for test in &subject.baseline.tests {
+        hasher.field(format!("{} {}", test.verdict.is_pass(), test.flaky));
+    }
+    hasher.finish()
+}
+
+/// Does all that for the sources of a subject, in a copy of this name.
+fn observe(subject: &mut Subject<'_>, copy: &str) -> Result<Localization, LocalizeError> {
     let events = subject.events;
     let (mut found, mut plans) = read(subject)?;
     if found.statements.is_empty() {
@@ -201,7 +269,7 @@ pub fn localize(subject: &mut Subject<'_>) -> Result<Localization, LocalizeError
         return Err(LocalizeError::NoStatements { reason });
     }
     events(Event::Phase("marking statements and building"));
-    let mut worker = Worker::start(0, "marked", &subject.copy)?;
+    let mut worker = Worker::start(0, copy, &subject.copy)?;
     for (plan, file) in plans.iter_mut().zip(&found.files) {
         plan.host_path = worker.sandbox.folder().join(&file.relative);
         let mut sources = subject.sources.iter();

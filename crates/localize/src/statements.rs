@@ -8,11 +8,12 @@ use patchwright_csource::{
 };
 use patchwright_text::{LineMap, Span};
 use patchwright_weave::{Mark, MarkKind};
+use serde::{Deserialize, Serialize};
 
 /// What is executed as one step: an expression statement, the head of an `if` or a loop, a jump, a declaration with an
 /// initialiser; or the right operand of `&&` or `||`, which may not be evaluated although its statement is executed. What
 /// stands in the body of a macro belongs to the use of the macro.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Statement {
     /// Index of its file.
     pub file: usize,
@@ -29,7 +30,7 @@ pub struct Statement {
 }
 
 /// A function that has statements.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FunctionInfo {
     /// Its name.
     pub name: String,
@@ -42,7 +43,7 @@ pub struct FunctionInfo {
 }
 
 /// A source file with statements.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceFile {
     /// Relative to the project's root.
     pub relative: PathBuf,

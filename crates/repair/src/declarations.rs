@@ -15,7 +15,8 @@ mod tables;
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::PathBuf,
-    sync::Arc,
+    sync::{Arc, atomic::Ordering},
+    time::{Duration, Instant},
 };
 
 use patchwright_csource::lex;
@@ -40,6 +41,9 @@ pub(crate) const DECLARATION_COST: u32 = 3;
 /// would take the rest.
 const LATEST_DECLARATIONS: f64 = 0.5;
 
+/// They have this share of a budget, as long as there is something else to try: each costs a build, and few mistakes are in declarations.
+const SHARE: f64 = 0.125;
+
 /// So many are built at most.
 const MOST_BUILDS: usize = 96;
 
@@ -50,7 +54,7 @@ pub(crate) const SHOWN_COST: u32 = 2;
 pub(crate) const PARENTHESES_COST: u32 = 2;
 
 /// DeclarationTurn changes of declarations are tried.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum DeclarationTurn {
     /// Parentheses that bodies of macros lack.
     Parentheses,
@@ -61,7 +65,7 @@ pub(crate) enum DeclarationTurn {
 }
 
 /// A change with the location that it is reported for.
-struct Tried {
+pub(crate) struct Tried {
     entry: usize,
     file: PathBuf,
     header: Option<Arc<Header>>,
@@ -81,7 +85,8 @@ impl DeclarationTurn {
 }
 
 impl Search<'_> {
-    /// Tries changes of declarations, if they are still to be tried; whether they were. Cancelling interrupts the search.
+    /// Tries changes of declarations, if they are still to be tried; whether they were. `is_last` says that there is nothing else to try.
+    /// Cancelling interrupts the search.
     ///
     /// # Errors
     /// When copies cannot be made or run.
@@ -89,11 +94,13 @@ impl Search<'_> {
         &mut self,
         project: &Project,
         which: DeclarationTurn,
+        is_last: bool,
     ) -> Result<bool, RepairError> {
-        if self.found.interrupted || !self.wants_declarations(which) {
+        let waits = is_last && self.declarations_left.contains_key(&which);
+        if self.found.interrupted || !waits && !self.wants_declarations(which) {
             return Ok(false);
         }
-        match self.try_declarations(project, which) {
+        match self.try_declarations(project, which, is_last) {
             Err(error) if error.is_cancelled() => self.found.interrupted = true,
             tried => tried?,
         }
@@ -123,13 +130,26 @@ impl Search<'_> {
         &mut self,
         project: &Project,
         which: DeclarationTurn,
+        is_last: bool,
     ) -> Result<(), RepairError> {
-        self.declarations_tried.push(which);
-        let tried = self.declarations(which);
-        self.found.stats.declarations_left_out += tried.len().saturating_sub(MOST_BUILDS) as u64;
-        let most = tried.len().min(MOST_BUILDS);
-        let mut rest = &tried[..most];
+        let tried = match self.declarations_left.remove(&which) {
+            Some(left) => left,
+            None => {
+                self.declarations_tried.push(which);
+                let mut tried = self.declarations(which);
+                let left_out = tried.len().saturating_sub(MOST_BUILDS);
+                self.found.stats.declarations_left_out += left_out as u64;
+                tried.truncate(MOST_BUILDS);
+                tried
+            }
+        };
+        let most = tried.len();
+        let mut rest = &tried[..];
         while !rest.is_empty() && self.found.classes.is_empty() && !self.is_over() {
+            if !is_last && self.share_is_used() {
+                break;
+            }
+            let started = Instant::now();
             let (batch, others) = rest.split_at(rest.len().min(self.options.jobs.max(1)));
             rest = others;
             (self.surroundings.events)(Event::Declarations {
@@ -154,6 +174,10 @@ impl Search<'_> {
                 self.surroundings,
                 &Beyond::TRIED,
             );
+            let taken = started.elapsed().as_millis() as u64;
+            self.prepared
+                .declaration_time
+                .fetch_add(taken, Ordering::Relaxed);
             self.found.stats.candidates += batch.len() as u64;
             for (tried, result) in batch.iter().zip(results) {
                 let checked = result?;
@@ -176,7 +200,19 @@ impl Search<'_> {
                 });
             }
         }
+        let done = most - rest.len();
+        let left: Vec<Tried> = tried.into_iter().skip(done).collect();
+        if !left.is_empty() {
+            self.declarations_left.insert(which, left);
+        }
         Ok(())
+    }
+
+    /// Whether changes of declarations have had their share of the time, in all rounds together.
+    fn share_is_used(&self) -> bool {
+        let taken = self.prepared.declaration_time.load(Ordering::Relaxed);
+        let share = self.options.budget.map(|budget| budget.mul_f64(SHARE));
+        share.is_some_and(|share| Duration::from_millis(taken) >= share)
     }
 
     /// The changes of what the functions at the locations declare and mention: those of more suspicious functions first, of each the

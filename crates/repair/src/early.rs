@@ -25,7 +25,10 @@ use crate::{
 };
 
 /// After the first patch, this part of the time goes to further ones: they take processors away from the search.
-const SHARE: u32 = 3;
+const SHARE: u32 = 2;
+
+/// So many times the patches of a report are verified here: what has turned out to be none makes room for others.
+const MOST_VERIFIED: usize = 3;
 
 /// So many classes wait at most: the report has room for some, and the first ones are the cheapest.
 const MOST_WAITING: usize = 64;
@@ -133,14 +136,19 @@ impl<'e, 'a> Early<'e, 'a> {
         self.changed.notify_all();
     }
 
-    /// Verifies one after the other until the search is over, or as many are as a report has.
+    /// Verifies one after the other until the search is over. Of what passes, half a report is shown at once, and has its place there;
+    /// of the rest the final verification only knows the result.
     pub(crate) fn work(&self) {
         let (mut busy, mut first_since) = (Duration::ZERO, None);
-        while let Some(next) = self.next(busy, first_since) {
+        for _ in 0..self.options.max_patches.saturating_mul(MOST_VERIFIED) {
+            let Some(next) = self.next(busy, first_since) else {
+                return;
+            };
             let begun = Instant::now();
             if !self.verify(&next) {
                 return;
             }
+            busy += begun.elapsed();
             let passed = self.prepared.checks.early().len();
             if passed > 0 && first_since.is_none() {
                 first_since = Some(begun);
@@ -150,11 +158,6 @@ impl<'e, 'a> Early<'e, 'a> {
                 let _ = self
                     .prepared
                     .scrutiny(self.project, self.options, &surroundings);
-            }
-            busy += begun.elapsed();
-            // What has been shown is in the report, which needs room for better ones.
-            if passed * 2 >= self.options.max_patches {
-                return;
             }
         }
     }
@@ -212,6 +215,10 @@ impl<'e, 'a> Early<'e, 'a> {
         for result in results {
             match result {
                 Ok(checked) if checked.rejection.is_none() && checked.undefined.is_none() => {
+                    // The report needs room for better ones.
+                    if self.prepared.checks.early().len() * 2 >= self.options.max_patches {
+                        continue;
+                    }
                     let patch = waiting.patch.clone();
                     self.prepared.checks.early().push(patch.clone());
                     self.prepared.checks.show(&patch);

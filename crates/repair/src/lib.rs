@@ -49,6 +49,7 @@ mod ran_out;
 mod ranking;
 mod read;
 pub mod relations;
+mod remembered;
 mod repeated;
 mod rounds;
 pub mod search;
@@ -68,11 +69,11 @@ pub mod whole;
 mod woven_build;
 
 use std::collections::BTreeSet;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use patchwright_exec::{
-    CancelToken, Deadline, FileError, JournalOptions, Project, RunnerProgram, Scratch,
+    Cache, CancelToken, Deadline, FileError, JournalOptions, Project, RunnerProgram, Scratch,
 };
 
 pub use check::TOLD_AFTER;
@@ -120,6 +121,8 @@ pub struct RepairOptions {
     /// Edits, with the index of their hole, that a verification has rejected: what is in a class
     /// with one of them is not plausible.
     pub distrusted: Vec<(usize, patchwright_text::Edit)>,
+    /// Where what is found out about the untouched program is kept for later runs.
+    pub cache: Option<Arc<Cache>>,
     /// Where what is executed is kept, so that an interrupted run can be resumed.
     pub journal: Option<JournalOptions>,
     /// Keep the verdict of every explored candidate ([`found::Found::verdicts`]). They take as
@@ -162,6 +165,7 @@ impl Default for RepairOptions {
             budget: None,
             budget_without_patch: None,
             distrusted: Vec::new(),
+            cache: None,
             journal: None,
             keep_verdicts: false,
             relations: Relations::Both,

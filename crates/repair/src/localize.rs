@@ -48,10 +48,14 @@ pub fn localize(
         (surroundings.events)(match event {
             LocalizeEvent::Phase(name) => Event::Phase(name),
             LocalizeEvent::Progress { done, total } => Event::Progress { done, total },
+            LocalizeEvent::Note(text) => Event::Note(text),
             LocalizeEvent::Warning(text) => Event::Warning(text),
         });
     };
+    let remembered = prepared.remembered.clone();
+    let kept = remembered.as_ref().map(|kept| (&*kept.cache, kept.key));
     let found = observe(&mut Subject {
+        kept,
         copy: worker_options(project, &base, surroundings),
         worker: &mut prepared.worker,
         sources: &sources,

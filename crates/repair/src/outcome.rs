@@ -66,6 +66,10 @@ pub struct Phases {
     pub search: Duration,
     /// The final verification.
     pub verify: Duration,
+    /// What a build of the untouched program takes; it is more than `build` where an earlier run has built it.
+    pub whole_build: Duration,
+    /// What all its tests take, each run once; they need not have been run now.
+    pub all_tests: Duration,
 }
 
 /// What a search for changes of two places did, in numbers.

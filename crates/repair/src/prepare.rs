@@ -3,18 +3,24 @@
 use std::{
     collections::BTreeSet,
     path::PathBuf,
-    sync::{Mutex, OnceLock, PoisonError},
+    sync::{Mutex, OnceLock, PoisonError, atomic::AtomicU64},
     time::{Duration, Instant},
 };
 
 use patchwright_exec::{
     Baseline, BaselineOptions, CompileCommand, Limits, Patience, Project, RecordError, Test,
-    TestSuite, Worker, WorkerOptions, all_sources, record_build,
+    TestSuite, Worker, WorkerOptions, all_sources, record_kept_build,
 };
 
 use crate::{
-    Event, RepairError, RepairOptions, Surroundings, check::Checks, journal::Journal,
-    localize::Focus, outcome::Phases, test_sources::test_sources, undefined::Scrutiny,
+    Event, RepairError, RepairOptions, Surroundings,
+    check::Checks,
+    journal::Journal,
+    localize::Focus,
+    outcome::Phases,
+    remembered::{self, Remembered},
+    test_sources::test_sources,
+    undefined::Scrutiny,
 };
 
 /// Where it takes no longer to make ready, a patch is tested in other circumstances before it is shown.
@@ -46,6 +52,10 @@ pub struct Prepared {
     pub looked_at: LookedAt,
     /// What is known from an earlier run, and where this one keeps what it finds.
     pub journal: Option<Journal>,
+    /// Milliseconds that changes of declarations have taken in all rounds.
+    pub(crate) declaration_time: AtomicU64,
+    /// Where what is found out about the untouched program is kept for later runs.
+    pub(crate) remembered: Option<Remembered>,
     /// In which circumstances patches are tested, once that is known.
     pub(crate) scrutiny: OnceLock<Scrutiny>,
     /// Is held by who finds that out.
@@ -148,28 +158,34 @@ pub fn prepare<'a>(
     }
     let started = Instant::now();
     events(Event::Phase("building the program"));
-    let commands = record_build(&mut worker, project)?;
+    let remembered = Remembered::of(project, options.cache.as_ref());
+    // With a change it is another program.
+    let remembered = remembered.filter(|_| options.replaced.is_empty());
+    let kept = remembered.as_ref().map(|kept| (&*kept.cache, kept.key));
+    let (commands, built) = record_kept_build(&mut worker, project, kept)?;
     phases.build = started.elapsed();
+    phases.whole_build = built.unwrap_or(phases.build);
     let started = Instant::now();
     let known = journal.as_ref().and_then(Journal::baseline).cloned();
+    let mut taken_over = 0;
     let baseline = match known {
         Some(baseline) => baseline,
         None => {
             events(Event::Phase("running the tests of the untouched program"));
-            let total = 2 * suite.tests.len();
-            let limits = project.limits.clone();
-            let baseline = Baseline::measure(
-                &mut worker.runner,
-                &worker.sandbox,
+            let measuring = BaselineOptions {
+                limits: project.limits.clone(),
+                prove_endless: true,
+                patience: Patience::within(options.budget),
+                ..Default::default()
+            };
+            let (baseline, known) = remembered::baseline(
+                remembered.as_ref(),
                 suite,
-                &BaselineOptions {
-                    limits,
-                    prove_endless: true,
-                    patience: Patience::within(options.budget),
-                    ..Default::default()
-                },
-                |done| events(Event::Progress { done, total }),
+                &measuring,
+                &mut worker,
+                &mut |done, total| events(Event::Progress { done, total }),
             )?;
+            taken_over = known;
             // With more time a test may be waited for for longer.
             let is_cut =
                 options.budget.is_some() && baseline.tests.iter().any(|test| test.lost_patience);
@@ -179,7 +195,28 @@ pub fn prepare<'a>(
             baseline
         }
     };
+    if built.is_some() || taken_over > 0 {
+        let build = if built.is_some() {
+            "what the build made"
+        } else {
+            ""
+        };
+        let and = if built.is_some() && taken_over > 0 {
+            " and "
+        } else {
+            ""
+        };
+        let verdicts = match taken_over {
+            0 => String::new(),
+            1 => "the verdict of 1 test".to_owned(),
+            many => format!("the verdicts of {many} tests"),
+        };
+        events(Event::Note(format!(
+            "an earlier run on the same files knew {build}{and}{verdicts}; --no-cache finds out anew"
+        )));
+    }
     phases.baseline = started.elapsed();
+    phases.all_tests = baseline.tests.iter().map(|test| test.durations[0]).sum();
     for test in baseline.flaky() {
         events(Event::Warning(format!(
             "test {} is flaky: it passed once and failed once without any change; it is set aside",
@@ -223,8 +260,8 @@ pub fn prepare<'a>(
     }
     Ok(Prepared {
         test_sources,
-        // Two builds, and three times the tests, which the baseline has executed twice.
-        scrutiny_time: phases.build * 2 + phases.baseline * 3 / 2,
+        // Two builds, and three times the tests.
+        scrutiny_time: phases.whole_build * 2 + phases.all_tests * 3,
         worker,
         commands,
         baseline,
@@ -235,6 +272,8 @@ pub fn prepare<'a>(
         focus: None,
         looked_at: LookedAt::default(),
         journal,
+        declaration_time: AtomicU64::new(0),
+        remembered,
         scrutiny: OnceLock::new(),
         measuring: Mutex::new(()),
         checks: Checks::default(),

@@ -65,10 +65,10 @@ impl Reserve {
     fn of(budget: Duration, phases: &Phases) -> Reserve {
         // Like the woven program, a patched one is not built from nothing.
         let build = match phases.weave {
-            Duration::ZERO => phases.build,
-            weave => phases.build.min(weave),
+            Duration::ZERO => phases.whole_build,
+            weave => phases.whole_build.min(weave),
         };
-        let patch = phases.copy + build + phases.baseline / 2;
+        let patch = phases.copy + build + phases.all_tests;
         let most = budget / RESERVE;
         Reserve {
             for_patches: (patch * RESERVED_PATCHES + LEAST_RESERVE).min(most),
@@ -419,8 +419,8 @@ mod tests {
         let seconds = Duration::from_secs;
         let mut phases = Phases {
             copy: seconds(2),
-            build: seconds(60),
-            baseline: seconds(10),
+            whole_build: seconds(60),
+            all_tests: seconds(5),
             ..Phases::default()
         };
         let most = seconds(90);

@@ -22,7 +22,7 @@ use crate::{
     Event, RepairError, RepairOptions, Surroundings,
     classes::Classes,
     copies::Copies,
-    declarations::{DECLARATION_COST, DeclarationTurn, PARENTHESES_COST, SHOWN_COST},
+    declarations::{DECLARATION_COST, DeclarationTurn, PARENTHESES_COST, SHOWN_COST, Tried},
     deferred::Deferred,
     early::Early,
     evasion::is_evasion,
@@ -64,6 +64,9 @@ const SHORT: Duration = Duration::from_millis(10);
 /// So many plausible candidates of one location count when the search has found enough: one location may have hundreds that are
 /// all wrong for the same reason.
 const ENOUGH_OF_LOCATION: usize = 5;
+
+/// So many plausible candidates of one class count there: they are one decision.
+const ENOUGH_OF_CLASS: usize = 2;
 
 pub(crate) struct Search<'a> {
     pub(crate) suite: &'a TestSuite,
@@ -109,6 +112,8 @@ pub(crate) struct Search<'a> {
     pub(crate) last_execution: Option<u64>,
     /// Changes of declarations have been tried.
     pub(crate) declarations_tried: Vec<DeclarationTurn>,
+    /// Those for which there was no time.
+    pub(crate) declarations_left: BTreeMap<DeclarationTurn, Vec<Tried>>,
     /// By location: plausible candidates that do not only take something out.
     reportable: BTreeMap<usize, usize>,
     /// Places of which it was said that candidates are put off or left out there.
@@ -213,6 +218,7 @@ fn searched(
         deferred: Vec::new(),
         last_execution: None,
         declarations_tried: Vec::new(),
+        declarations_left: BTreeMap::new(),
         reportable: BTreeMap::new(),
         told_left_out: BTreeSet::new(),
         slice: None,
@@ -279,7 +285,7 @@ fn searched(
             ];
             let mut is_turn = false;
             for (which, _) in which.into_iter().filter(|(_, is_turn)| *is_turn) {
-                is_turn |= search.take_turn(project, which)?;
+                is_turn |= search.take_turn(project, which, false)?;
             }
             if search.found.interrupted {
                 break;
@@ -365,7 +371,7 @@ fn searched(
         DeclarationTurn::Others,
     ] {
         if is_done {
-            search.take_turn(project, which)?;
+            search.take_turn(project, which, true)?;
         }
     }
     if is_done && search.found.classes.is_empty() && !search.found.interrupted {
@@ -641,17 +647,21 @@ impl Search<'_> {
             return;
         }
         let (_, source) = new.changed(self.holes, self.files);
+        let is_its_class = |class: &&mut FoundClass| {
+            class.cost == new.cost && class.shared.is_some() && class.shared == new.shared
+        };
+        let known = self.found.classes.iter_mut().find(is_its_class);
+        let before = known.map_or(0, |class| class.count);
+        let counted = |count: usize| count.min(ENOUGH_OF_CLASS);
         if !new
             .members
             .iter()
             .all(|(edit, schema)| is_evasion(source, edit, *schema, self.crash))
         {
-            *self.reportable.entry(new.entry).or_default() += new.count;
+            *self.reportable.entry(new.entry).or_default() +=
+                counted(before + new.count) - counted(before);
         }
-        let known = self.found.classes.iter_mut().find(|class| {
-            class.cost == new.cost && class.shared.is_some() && class.shared == new.shared
-        });
-        match known {
+        match self.found.classes.iter_mut().find(is_its_class) {
             Some(class) => {
                 class.count += new.count;
                 class.members.extend(new.members);

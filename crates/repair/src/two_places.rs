@@ -127,7 +127,7 @@ pub(crate) fn is_possible(prepared: &Prepared, options: &RepairOptions) -> bool 
 
 /// Whether making the program ready takes so little that it can be done again and again.
 pub(crate) fn is_quickly_prepared(phases: &Phases) -> bool {
-    phases.copy + phases.build + phases.baseline + phases.weave <= MOST_PREPARATION
+    phases.copy + phases.whole_build + phases.all_tests * 2 + phases.weave <= MOST_PREPARATION
 }
 
 /// Verified patches of two places, best first, and what it took.

@@ -14,7 +14,7 @@ use patchwright_text::{Edit, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
-    both_sides, calls, counterparts, directions,
+    both_sides, calls, connectives, counterparts, directions,
     distant::Shown,
     distinct, else_assigned, else_joined, else_moved, else_reordered,
     endings::last_statements,
@@ -227,6 +227,7 @@ pub fn choices(
     if schemas.operator {
         operators::find(&mut finder);
         same_operator::find(&mut finder);
+        connectives::find(&mut finder);
     }
     if schemas.breaks {
         operators::find_breaks(&mut finder);

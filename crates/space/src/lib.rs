@@ -26,6 +26,7 @@ mod builder;
 mod calls;
 pub mod choices;
 mod columns;
+mod connectives;
 mod counterparts;
 pub mod crash_free;
 mod directions;

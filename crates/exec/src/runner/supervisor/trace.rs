@@ -1,113 +1,133 @@
-//! Watches which programs a build executes, whatever names them: for builds that do not look for their compiler in `PATH`.
+//! Runs a command under `ptrace`, which stops each of its processes when it is made, when it becomes another program, and at breakpoints.
 //!
-//! The build runs under `ptrace`, which stops each of its processes for a moment when it is made and when it becomes another
-//! program. Signals are handed on.
+//! Our own program does that in a process of its own between the supervisor and the command, so that the supervisor need not wait for
+//! stops. Signals are handed on.
+
+pub(crate) mod compilers;
+pub(crate) mod functions;
 
 use std::collections::BTreeSet;
 use std::ffi::{CString, OsStr};
-use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::ptr;
 
 use super::sys::{Pid, check};
-use crate::intercept::is_compiler;
 
-/// The variable whose value is the shell command to run and watch.
-pub(crate) const COMMAND: &str = "PATCHWRIGHT_WATCHED_BUILD";
-
-/// The variable that names the folder for the records.
-pub(crate) const RECORDS: &str = "PATCHWRIGHT_WATCHED_RECORDS";
-
-/// With an argument like these a compiler is one that another one has started.
-const INNER: [&[u8]; 2] = [b"-cc1", b"-cc1as"];
-
-/// Becomes the watcher of a build, if the environment asks for it: runs the command, and ends as that does.
+/// Becomes the watcher of a command, if the environment asks for it: runs the command, and ends as that does.
 pub(super) fn watch_if_asked() {
-    let (Some(command), Some(records)) = (std::env::var_os(COMMAND), std::env::var_os(RECORDS))
-    else {
-        return;
+    let build = (
+        std::env::var_os(compilers::COMMAND),
+        std::env::var_os(compilers::RECORDS),
+    );
+    let watched = match (build, std::env::var_os(functions::REQUEST)) {
+        ((Some(command), Some(records)), _) => compilers::watched(&command, Path::new(&records)),
+        (_, Some(request)) => functions::watched(Path::new(&request)),
+        _ => return,
     };
-    let status = match watched(&command, Path::new(&records)) {
+    let status = match watched {
         Ok(status) => status,
         Err(error) => {
-            eprintln!("patchwright: the build cannot be watched: {error}");
+            eprintln!("patchwright: the command cannot be watched: {error}");
             1
         }
     };
     std::process::exit(status)
 }
 
-fn watched(command: &OsStr, records: &Path) -> io::Result<i32> {
-    let arguments = [b"/bin/sh", &b"-c"[..], command.as_bytes()];
-    let arguments: Vec<CString> = arguments
-        .map(CString::new)
-        .into_iter()
-        .collect::<Result<_, _>>()?;
-    let is_ours = |name: &OsStr| name == COMMAND || name == RECORDS;
-    let environment: Vec<CString> = std::env::vars_os()
-        .filter(|(name, _)| !is_ours(name))
-        .map(|(name, value)| CString::new([name.as_bytes(), b"=", value.as_bytes()].concat()))
-        .collect::<Result<_, _>>()?;
-    let pointers = |texts: &[CString]| -> Vec<*const libc::c_char> {
-        let own = texts.iter().map(|text| text.as_ptr());
-        own.chain([ptr::null()]).collect()
-    };
-    let (argument_pointers, environment_pointers) = (pointers(&arguments), pointers(&environment));
-    // SAFETY: the process has one thread.
-    let first = check(unsafe { libc::fork() })? as Pid;
-    if first == 0 {
-        // SAFETY: only calls that are safe after fork; the arrays end with null pointers and outlive the call.
-        unsafe {
-            // Where it is not permitted, the build runs all the same, and nothing is noted.
-            if libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0) == 0 {
-                libc::raise(libc::SIGSTOP);
-            }
-            libc::execve(
-                arguments[0].as_ptr(),
-                argument_pointers.as_ptr(),
-                environment_pointers.as_ptr(),
-            );
-            libc::_exit(127)
-        }
+/// Who wants to know what a command does.
+trait Watcher {
+    /// A process has become another program, and is stopped.
+    fn executes(&mut self, pid: Pid) -> io::Result<()>;
+
+    /// A process is stopped by a trap: whether it was a breakpoint of ours, so that the process goes on without a signal.
+    fn is_trapped(&mut self, _pid: Pid) -> io::Result<bool> {
+        Ok(false)
     }
-    let (_, status) = wait(first)?;
-    if !libc::WIFSTOPPED(status) {
-        return Ok(code(status));
-    }
-    let options = libc::PTRACE_O_TRACEEXEC
-        | libc::PTRACE_O_TRACEFORK
-        | libc::PTRACE_O_TRACEVFORK
-        | libc::PTRACE_O_TRACECLONE
-        | libc::PTRACE_O_EXITKILL;
-    // SAFETY: the child is stopped, and the request takes no pointer.
-    check(unsafe { libc::ptrace(libc::PTRACE_SETOPTIONS, first, 0, options) })?;
-    go_on(first, 0);
-    let mut known: BTreeSet<Pid> = BTreeSet::from([first]);
-    let mut number = 0;
-    loop {
-        let (pid, status) = wait(-1)?;
-        if !libc::WIFSTOPPED(status) {
-            known.remove(&pid);
-            if pid == first {
-                return Ok(code(status));
-            }
-            continue;
-        }
-        let signal = libc::WSTOPSIG(status);
-        match status >> 16 {
-            libc::PTRACE_EVENT_EXEC => {
-                number += 1;
-                // What cannot be read has ended.
-                if let Ok(Some(text)) = record(pid) {
-                    fs::write(records.join(format!("watched-{number}")), text)?;
+
+    /// A process has ended.
+    fn ends(&mut self, _pid: Pid) {}
+}
+
+/// A command that is watched.
+struct Watching<'a> {
+    /// The program and its arguments.
+    arguments: &'a [CString],
+    /// Variables that the command does not get.
+    hidden: &'a [&'a str],
+    /// The command is not executed where it cannot be watched.
+    is_needed: bool,
+}
+
+/// The exit status of a command that was not executed because it cannot be watched.
+const NOT_WATCHED: i32 = 126;
+
+impl Watching<'_> {
+    /// Runs the command; its exit status, as a shell tells it.
+    fn run(&self, watcher: &mut impl Watcher) -> io::Result<i32> {
+        let is_hidden = |name: &OsStr| self.hidden.iter().any(|hidden| name == *hidden);
+        let environment: Vec<CString> = std::env::vars_os()
+            .filter(|(name, _)| !is_hidden(name))
+            .map(|(name, value)| CString::new([name.as_bytes(), b"=", value.as_bytes()].concat()))
+            .collect::<Result<_, _>>()?;
+        let pointers = |texts: &[CString]| -> Vec<*const libc::c_char> {
+            let own = texts.iter().map(|text| text.as_ptr());
+            own.chain([ptr::null()]).collect()
+        };
+        let (arguments, environment_pointers) = (pointers(self.arguments), pointers(&environment));
+        // SAFETY: the process has one thread.
+        let first = check(unsafe { libc::fork() })? as Pid;
+        if first == 0 {
+            // SAFETY: only calls that are safe after fork; the arrays end with null pointers and outlive the call.
+            unsafe {
+                if libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0) == 0 {
+                    libc::raise(libc::SIGSTOP);
+                } else if self.is_needed {
+                    libc::_exit(NOT_WATCHED);
                 }
-                go_on(pid, 0);
+                libc::execvpe(
+                    arguments[0],
+                    arguments.as_ptr(),
+                    environment_pointers.as_ptr(),
+                );
+                libc::_exit(127)
             }
-            0 if known.insert(pid) && signal == libc::SIGSTOP => go_on(pid, 0),
-            0 => go_on(pid, signal),
-            _ => go_on(pid, 0),
+        }
+        let (_, status) = wait(first)?;
+        if !libc::WIFSTOPPED(status) {
+            return Ok(code(status));
+        }
+        let options = libc::PTRACE_O_TRACEEXEC
+            | libc::PTRACE_O_TRACEFORK
+            | libc::PTRACE_O_TRACEVFORK
+            | libc::PTRACE_O_TRACECLONE
+            | libc::PTRACE_O_EXITKILL;
+        // SAFETY: the child is stopped, and the request takes no pointer.
+        check(unsafe { libc::ptrace(libc::PTRACE_SETOPTIONS, first, 0, options) })?;
+        go_on(first, 0);
+        let mut known: BTreeSet<Pid> = BTreeSet::from([first]);
+        loop {
+            let (pid, status) = wait(-1)?;
+            if !libc::WIFSTOPPED(status) {
+                known.remove(&pid);
+                watcher.ends(pid);
+                if pid == first {
+                    return Ok(code(status));
+                }
+                continue;
+            }
+            let signal = libc::WSTOPSIG(status);
+            match status >> 16 {
+                libc::PTRACE_EVENT_EXEC => {
+                    watcher.executes(pid)?;
+                    go_on(pid, 0);
+                }
+                0 if known.insert(pid) && signal == libc::SIGSTOP => go_on(pid, 0),
+                0 if signal == libc::SIGTRAP && watcher.is_trapped(pid)? => go_on(pid, 0),
+                0 => go_on(pid, signal),
+                _ => go_on(pid, 0),
+            }
         }
     }
 }
@@ -137,37 +157,4 @@ fn code(status: libc::c_int) -> i32 {
         true => libc::WEXITSTATUS(status),
         false => 128 + libc::WTERMSIG(status),
     }
-}
-
-/// The program that a process has become, if it is a C compiler, in the form of the shims' records.
-fn record(pid: Pid) -> io::Result<Option<Vec<u8>>> {
-    let line = fs::read(format!("/proc/{pid}/cmdline"))?;
-    let words: Vec<&[u8]> = line
-        .strip_suffix(b"\0")
-        .unwrap_or(&line)
-        .split(|b| *b == 0)
-        .collect();
-    let Some((called, arguments)) = words.split_first() else {
-        return Ok(None);
-    };
-    let name = called
-        .rsplit(|byte| *byte == b'/')
-        .next()
-        .unwrap_or_default();
-    if !is_compiler(name) || arguments.iter().any(|word| INNER.contains(word)) {
-        return Ok(None);
-    }
-    let folder = fs::read_link(format!("/proc/{pid}/cwd"))?;
-    let program: PathBuf = match called.contains(&b'/') {
-        true => folder.join(OsStr::from_bytes(called)),
-        false => fs::read_link(format!("/proc/{pid}/exe"))?,
-    };
-    let mut text = arguments.len().to_string().into_bytes();
-    let head = [folder.as_os_str(), program.as_os_str()].map(OsStr::as_bytes);
-    for word in head.iter().chain(arguments) {
-        text.push(0);
-        text.extend_from_slice(word);
-    }
-    text.push(0);
-    Ok(Some(text))
 }
