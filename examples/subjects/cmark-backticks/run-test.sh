@@ -2,6 +2,7 @@
 # usage: pw/run-test.sh NAME, from the project's root; exit status 0: the test has passed
 # position_*: where the texts and codes of a paragraph lie; spec_N: example N of the specification of CommonMark,
 # run as the project's own test suite does; regression, smart_punct and api: other parts of that suite.
+# shellcheck disable=SC2016 # the backticks are Markdown
 set -u
 export PYTHONDONTWRITEBYTECODE=1
 
