@@ -3,7 +3,8 @@
 #
 # Makes a Patchwright project of one real bug: fetches Debian's source package, unpacks it with all of Debian's
 # patches applied, takes back the part of the one patch that fixed the bug (not for `fixed`), configures and
-# builds it in DEST, and adds patchwright.toml and pw/ (test driver, helpers, the developer's fix).
+# builds it in DEST, and adds patchwright.toml and pw/ (test driver, helpers, the developer's fix). A fix that is
+# newer than the package is put in first.
 # Needs no root; setup.sh must have been run on the machine once. Downloads are kept in
 # ${XDG_CACHE_HOME:-~/.cache}/patchwright-subjects.
 set -eu
@@ -43,7 +44,8 @@ esac
 
 # What a subject.sh defines:
 #   package, version   Debian's source package
-#   fix_patch          the patch in debian/patches that holds the fix
+#   fix_patch          the patch in debian/patches that holds the fix, or
+#   fix_diff           a diff in the subject's folder: the developers' own fix, of a later release than the package
 #   buggy_file         the file that the fix changes, from the project's root
 #   build_command      builds what the tests need, incrementally, from the project's root
 #   compile_commands   where the build leaves a compile database ('' if it has none)
@@ -52,7 +54,7 @@ esac
 #   add_files          puts the helper files into pw/
 #   finish_subject     is run after the first build
 #   test_names         prints the name of every test
-package='' version='' fix_patch='' buggy_file='' build_command='' compile_commands=''
+package='' version='' fix_patch='' fix_diff='' buggy_file='' build_command='' compile_commands=''
 timeout=10s
 finish_subject() { :; }
 # shellcheck source=/dev/null
@@ -99,17 +101,22 @@ unpack() {
 
 # Takes the fix back and records its reverse, which is the developer's fix, in pw/fix.diff.
 take_back_fix() {
+  if [ -n "$fix_diff" ]; then
+    cp "$subject/$fix_diff" "$dest/pw/patch.diff"
+    run patch -p1 --no-backup-if-mismatch -i "$dest/pw/patch.diff"
+  else
+    filterdiff -p1 -i "$buggy_file" "debian/patches/$fix_patch" >"$dest/pw/patch.diff"
+  fi
   cp -p "$buggy_file" "$dest/pw/fixed.c"
-  filterdiff -p1 -i "$buggy_file" "debian/patches/$fix_patch" >"$dest/pw/debian.diff"
-  if ! patch -R -p1 -s --no-backup-if-mismatch <"$dest/pw/debian.diff" >>"$log" 2>&1; then
-    die "the fix $fix_patch cannot be taken back from $(basename "$description"): Debian has changed it"
+  if ! patch -R -p1 -s --no-backup-if-mismatch <"$dest/pw/patch.diff" >>"$log" 2>&1; then
+    die "the fix ${fix_patch:-$fix_diff} cannot be taken back from $(basename "$description"): Debian has changed it"
   fi
   diff -u --label "a/$buggy_file" --label "b/$buggy_file" "$buggy_file" pw/fixed.c >pw/fix.diff || true
-  [ -s pw/fix.diff ] || die "taking back $fix_patch changed nothing"
+  [ -s pw/fix.diff ] || die "taking back ${fix_patch:-$fix_diff} changed nothing"
   if [ "$variant" = fixed ]; then
     cp -p pw/fixed.c "$buggy_file"
   fi
-  rm pw/fixed.c pw/debian.diff
+  rm pw/fixed.c pw/patch.diff
 }
 
 write_project() {

@@ -58,4 +58,4 @@ fi
 apt-get update -q
 DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends \
   autoconf automake bison cmake diffutils dpkg-dev ed flex gcc libc6-dev libtool make patch patchutils pkg-config \
-  zlib1g-dev
+  libpng-dev perl python3 zlib1g-dev
