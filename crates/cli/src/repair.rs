@@ -8,7 +8,7 @@ use std::sync::{
 use patchwright_exec::{CancelToken, RecordError, RunnerProgram, Scratch, files};
 use patchwright_localize::LocalizeError;
 use patchwright_repair::{
-    Event, Patch, RepairError, RepairOptions, RepairOutcome, Surroundings,
+    Event, Kept, Patch, RepairError, RepairOptions, RepairOutcome, Surroundings,
     localize::DEFAULT_LOCATIONS, repair,
 };
 use patchwright_report::{behaviour::Behaviour, json, proofs::Proofs, text};
@@ -143,7 +143,7 @@ fn try_run(args: &RepairArgs, places: &mut Option<Places>) -> Result<Exit, Repai
         },
         allow_all_failing: args.allow_all_failing,
         budget: args.budget,
-        cache: args.cache.open().map(Arc::new),
+        kept: args.cache.open().map(Kept::in_cache),
         journal,
         relations: args.relations,
         virtualize: !args.no_virtualize,

@@ -35,9 +35,6 @@ const OF_THE_TERMINAL: [&str; 9] = [
 /// How hard compression tries: what is kept is to be had at once.
 const COMPRESSION: i32 = 1;
 
-/// What takes less time is not kept: to find it out again is as fast, and never out of date.
-pub const WORTHWHILE: Duration = Duration::from_secs(1);
-
 /// Contents that a file has already, because the build has only touched it.
 const AS_BEFORE: u64 = u64::MAX;
 
@@ -82,7 +79,7 @@ pub fn program_key(project: &Project) -> Result<Digest, FileError> {
 }
 
 /// As [`record_build`], where a cache may have what an earlier run has built from the same `key` ([`program_key`]), or gets what this one
-/// builds. The second result is how long that build took then, if it was had from there.
+/// builds if that takes no less than `least`. The second result is how long that build took then, if it was had from there.
 ///
 /// # Errors
 /// See [`RecordError`].
@@ -90,6 +87,7 @@ pub fn record_kept_build(
     worker: &mut Worker,
     project: &Project,
     kept: Option<(&Cache, Digest)>,
+    least: Duration,
 ) -> Result<(Vec<CompileCommand>, Option<Duration>), RecordError> {
     // Where the copy does not appear at the project's path, what is built names the copy's own.
     let kept = kept.filter(|_| worker.runner.view_active());
@@ -110,7 +108,7 @@ pub fn record_kept_build(
     let before = Snapshot::take(&worker.sandbox)?;
     let commands = record_build(worker, project)?;
     let taken = started.elapsed();
-    if taken < WORTHWHILE {
+    if taken < least {
         return Ok((commands, None));
     }
     if let Some(bytes) = made(&before, taken, &worker.sandbox, &project.root, &commands)?

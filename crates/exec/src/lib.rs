@@ -74,7 +74,7 @@ pub use journal::{
     Durability, Journal, JournalError, JournalKind, JournalOptions, hash_project,
     open_wanted_journal,
 };
-pub use kept_build::{WORTHWHILE, program_key, record_kept_build};
+pub use kept_build::{program_key, record_kept_build};
 pub use limits::{Limits, build_memory, forget_own_peak_memory, own_peak_memory, set_build_memory};
 pub use linker::{UndefinedReference, undefined_references};
 pub use opened::Opened;

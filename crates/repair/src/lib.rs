@@ -69,11 +69,11 @@ pub mod whole;
 mod woven_build;
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use patchwright_exec::{
-    Cache, CancelToken, Deadline, FileError, JournalOptions, Project, RunnerProgram, Scratch,
+    CancelToken, Deadline, FileError, JournalOptions, Project, RunnerProgram, Scratch,
 };
 
 pub use check::TOLD_AFTER;
@@ -81,6 +81,7 @@ pub use error::RepairError;
 use outcome::Phases;
 pub use outcome::{Patch, RepairOutcome, Stats, TwoPlaces};
 pub use relations::{Bounds, Relations, Sample};
+pub use remembered::Kept;
 use rounds::Repair;
 pub use unchangeable::{Unchangeable, UnchangeableKind};
 
@@ -122,7 +123,7 @@ pub struct RepairOptions {
     /// with one of them is not plausible.
     pub distrusted: Vec<(usize, patchwright_text::Edit)>,
     /// Where what is found out about the untouched program is kept for later runs.
-    pub cache: Option<Arc<Cache>>,
+    pub kept: Option<Kept>,
     /// Where what is executed is kept, so that an interrupted run can be resumed.
     pub journal: Option<JournalOptions>,
     /// Keep the verdict of every explored candidate ([`found::Found::verdicts`]). They take as
@@ -165,7 +166,7 @@ impl Default for RepairOptions {
             budget: None,
             budget_without_patch: None,
             distrusted: Vec::new(),
-            cache: None,
+            kept: None,
             journal: None,
             keep_verdicts: false,
             relations: Relations::Both,

@@ -158,11 +158,12 @@ pub fn prepare<'a>(
     }
     let started = Instant::now();
     events(Event::Phase("building the program"));
-    let remembered = Remembered::of(project, options.cache.as_ref());
+    let remembered = Remembered::of(project, options.kept.as_ref());
     // With a change it is another program.
     let remembered = remembered.filter(|_| options.replaced.is_empty());
     let kept = remembered.as_ref().map(|kept| (&*kept.cache, kept.key));
-    let (commands, built) = record_kept_build(&mut worker, project, kept)?;
+    let least = remembered.as_ref().map_or(Duration::MAX, |kept| kept.least);
+    let (commands, built) = record_kept_build(&mut worker, project, kept, least)?;
     phases.build = started.elapsed();
     phases.whole_build = built.unwrap_or(phases.build);
     let started = Instant::now();

@@ -3,24 +3,47 @@
 use std::{sync::Arc, time::Duration};
 
 use patchwright_exec::{
-    Baseline, BaselineOptions, BaselineTest, Cache, Project, TestError, TestSuite, WORTHWHILE,
-    Worker, program_key,
+    Baseline, BaselineOptions, BaselineTest, Cache, Project, TestError, TestSuite, Worker,
+    program_key,
 };
 use patchwright_text::{Digest, Hasher};
+
+/// What takes less time is not kept: to find it out again is as fast, and never out of date.
+const WORTHWHILE: Duration = Duration::from_secs(1);
+
+/// Where what is found out about untouched programs is kept.
+#[derive(Clone, Debug)]
+pub struct Kept {
+    /// The cache.
+    pub cache: Arc<Cache>,
+    /// What takes less time is not kept.
+    pub least: Duration,
+}
+
+impl Kept {
+    /// Keeps what takes a second or more.
+    pub fn in_cache(cache: Cache) -> Self {
+        Kept {
+            cache: Arc::new(cache),
+            least: WORTHWHILE,
+        }
+    }
+}
 
 /// A cache, with the name of the program in it.
 #[derive(Clone, Debug)]
 pub(crate) struct Remembered {
     pub(crate) cache: Arc<Cache>,
     pub(crate) key: Digest,
+    pub(crate) least: Duration,
 }
 
 impl Remembered {
     /// `None` if there is no cache, or the project cannot be read: then that is told when it is copied.
-    pub(crate) fn of(project: &Project, cache: Option<&Arc<Cache>>) -> Option<Self> {
-        let cache = Arc::clone(cache?);
+    pub(crate) fn of(project: &Project, kept: Option<&Kept>) -> Option<Self> {
+        let Kept { cache, least } = kept?.clone();
         let key = program_key(project).ok()?;
-        Some(Remembered { cache, key })
+        Some(Remembered { cache, key, least })
     }
 
     /// Names what a test of the suite does on the untouched program.
@@ -83,8 +106,8 @@ pub(crate) fn baseline(
         )?;
     }
     let taken: Duration = measured.tests.iter().map(|test| test.durations[0]).sum();
-    let is_kept = !measured.once && taken >= WORTHWHILE;
-    if let Some(remembered) = remembered.filter(|_| is_kept) {
+    let is_kept = |kept: &&Remembered| !measured.once && taken >= kept.least;
+    if let Some(remembered) = remembered.filter(is_kept) {
         for test in measured.tests.iter().filter(|test| !test.lost_patience) {
             let key = remembered.test_key(suite, unknown[test.index], options);
             if let Ok(text) = serde_json::to_vec(test) {

@@ -739,3 +739,32 @@ int f(int n)
     let left: Vec<&String> = found.iter().filter(leaves).collect();
     assert!(left.is_empty(), "{left:#?}");
 }
+
+#[test]
+fn conditions_with_effects_get_another_connective() {
+    let source = "int p(int); int q(int);\n\
+                  int f(int a, int b) {\n\
+                  if (p(a) || q(a) || b != 3) return 1;\n\
+                  if (p(a) && (!q(b) || a)) return 2;\n\
+                  if (a > 1 || b > 2) return 3;\n\
+                  return p(a) && q(b);\n}\n";
+    let found = changes(source, Schema::Operator, &[]);
+    contain(
+        &found,
+        &[
+            "1: if (p(a) || q(a) && b != 3) return 1;",
+            "1: if ((p(a) || q(a)) && b != 3) return 1;",
+            "1: if (p(a) && q(a) || b != 3) return 1;",
+            "2: if (p(a) || b != 3) return 1;",
+            "2: if (q(a) || b != 3) return 1;",
+            "2: if (p(a) || !q(a) || b != 3) return 1;",
+            "1: if (p(a) || (!q(b) || a)) return 2;",
+            "1: if (p(a) && (!q(b) && a)) return 2;",
+            "2: if (p(a) && (q(b) || a)) return 2;",
+            "2: if ((!q(b) || a)) return 2;",
+            "1: return p(a) || q(b);",
+        ],
+    );
+    // What has no effects is a term.
+    lacks(&found, &["a > 1 &&"]);
+}
