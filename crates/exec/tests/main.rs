@@ -5,6 +5,7 @@ mod common;
 mod endless;
 mod executed;
 mod hostile;
+mod kept_build;
 mod project;
 mod protection;
 mod runner;

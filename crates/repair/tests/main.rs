@@ -1,6 +1,7 @@
 //! The tests of `patchwright-repair` from outside, as one program: each that is linked by itself takes seconds of every build.
 
 mod again;
+mod again_later;
 mod common;
 mod differential;
 mod differential_choices;
