@@ -6,6 +6,8 @@
 //! is less than so many times the time-out of the test (what is woven takes longer, and whatever passes is built and tested plainly); where it ends by itself then, the class was none, and the candidates of this cost there are explored
 //! anew, with as much.
 
+use std::time::Instant;
+
 use patchwright_exec::{FailReason, TimeKind, Worker};
 use patchwright_probe_image::{Channel, Observation};
 use patchwright_space::{CandidateId, Space};
@@ -23,6 +25,9 @@ pub(crate) const LONGER: u32 = 8;
 
 /// When a cost begins, so many executions of candidates that cost less are done again: each takes as long as dozens of others.
 pub(crate) const EARLY_EXECUTIONS: usize = 6;
+
+/// This share of a budget may go there each time.
+const EARLY_SHARE: f64 = 0.03;
 
 /// So many when all others have been explored: with [`LONGER`] times as much time, with that once more, and so on.
 const LAST_EXECUTIONS: [usize; 3] = [24, 6, 2];
@@ -95,8 +100,12 @@ impl Search<'_> {
         most: usize,
         workers: &mut [(Worker, Channel)],
     ) -> Result<(), RepairError> {
+        let started = Instant::now();
+        let budget = self.options.budget.filter(|_| below < u32::MAX);
+        let share = budget.map(|budget| budget.mul_f64(EARLY_SHARE));
         for _ in 0..most {
-            if !self.found.classes.is_empty() || self.is_over() {
+            let is_used = share.is_some_and(|share| started.elapsed() >= share);
+            if !self.found.classes.is_empty() || is_used || self.is_over() {
                 break;
             }
             let has_room = |longer: u32| {

@@ -18,6 +18,9 @@ use crate::{
 /// The part of the time that the search for a change of one place may take, if one of two places is sought after it.
 const ONE_PLACE: f64 = 0.6;
 
+/// The same where locations are left out: that the place is among those is likelier than that there are two.
+const ONE_OF_MANY: f64 = 0.85;
+
 /// So many times the locations are looked at when those before were in vain.
 const WIDER: usize = 4;
 
@@ -228,7 +231,11 @@ impl Repair<'_, '_> {
             options.early_pairs =
                 rounds.tries_two_places && two_places::is_quickly_prepared(phases);
             if rounds.tries_two_places {
-                let share = options.budget.map(|budget| budget.mul_f64(ONE_PLACE));
+                let share = match instrumented.left_out.is_empty() {
+                    true => ONE_PLACE,
+                    false => ONE_OF_MANY,
+                };
+                let share = options.budget.map(|budget| budget.mul_f64(share));
                 let end = share.map(|share| Instant::now() + share);
                 rounds.end_of_one_place = rounds.end_of_one_place.or(end);
                 options.budget_without_patch = rounds.end_of_one_place.map(left);
