@@ -400,8 +400,8 @@ impl Runner {
         self.sequence += 1;
         let answer = converse(&connection.stream, request, self.sequence, &self.cancel);
         match answer {
-            Ok(SupervisorFrame::Done(outcome)) => {
-                time::add(outcome.cpu);
+            Ok(SupervisorFrame::Done { outcome, own }) => {
+                time::add(outcome.cpu + own);
                 self.leaves_private = outcome.leaves_private;
                 Ok(*outcome)
             }

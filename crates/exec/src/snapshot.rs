@@ -11,7 +11,7 @@
 //! What happened can also be kept: [`Changes`] are what differs, with contents, to
 //! be compared with those of another copy, or done to it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ffi::OsString;
 use std::fs::{self, Metadata, Permissions};
 use std::io;
@@ -145,18 +145,38 @@ impl Snapshot {
         pristine: &Path,
         files: &[PathBuf],
     ) -> Result<Vec<PathBuf>, FileError> {
-        let mut found = Vec::new();
         let mut restorer = Restorer {
             sandbox,
             pristine,
             restored: Restored::default(),
         };
+        let mut found = Vec::new();
+        let mut folders = HashSet::new();
         for file in files {
-            if restorer.file(file, &mut self.root)? {
+            let Some(way) = differing(sandbox, file, &self.root, &mut folders) else {
+                continue;
+            };
+            if restorer.file(&way, &mut self.root)? {
                 found.push(file.clone());
             }
         }
         Ok(found)
+    }
+
+    /// Which of these files, relative to the root of `sandbox`, of which this is a snapshot, have other contents or another mode than they
+    /// had; `pristine` is as for [`Snapshot::restore`]. No process may be at work in the copy.
+    pub fn changed_files(
+        &self,
+        sandbox: &Sandbox,
+        pristine: &Path,
+        files: &[PathBuf],
+    ) -> BTreeSet<PathBuf> {
+        let mut folders = HashSet::new();
+        let changed = files.iter().filter(|file| {
+            let way = differing(sandbox, file, &self.root, &mut folders);
+            way.is_some_and(|way| !is_touched(sandbox, pristine, &way, &self.root))
+        });
+        changed.cloned().collect()
     }
 
     /// Whether an entry of `sandbox`, of which this is a snapshot, has come, gone or been written to since.
@@ -181,6 +201,50 @@ impl Snapshot {
         )?;
         Ok(changes)
     }
+}
+
+/// The first entry on the way to a file that was there, or the file itself, that is not as it was; `None` if all are. `folders` are those of
+/// which this is known already.
+fn differing(
+    sandbox: &Sandbox,
+    file: &Path,
+    root: &Node,
+    folders: &mut HashSet<PathBuf>,
+) -> Option<PathBuf> {
+    let mut node = root;
+    let mut way = PathBuf::new();
+    for name in file {
+        way.push(name);
+        node = node.children.get(name)?;
+        if folders.contains(&way) {
+            continue;
+        }
+        let now = fs::symlink_metadata(sandbox.folder().join(&way)).ok();
+        let now = now.map(|now| Stamp::of(&now));
+        if !now.is_some_and(|now| node.stamp.is_still(&now)) {
+            return Some(way);
+        }
+        if node.stamp.is_folder() {
+            folders.insert(way.clone());
+        }
+    }
+    None
+}
+
+/// Whether an entry that is not as it was has the contents and the mode that it had.
+fn is_touched(sandbox: &Sandbox, pristine: &Path, way: &Path, root: &Node) -> bool {
+    let node = way
+        .iter()
+        .try_fold(root, |node, name| node.children.get(name));
+    let path = sandbox.folder().join(way);
+    let mode = fs::symlink_metadata(&path)
+        .ok()
+        .map(|now| Stamp::of(&now).mode);
+    let contents = files::read(&path).ok();
+    mode.is_some()
+        && mode == node.map(|node| node.stamp.mode)
+        && contents.is_some()
+        && contents == files::read(&pristine.join(way)).ok()
 }
 
 /// Whether something has happened to the folder `path`, which was `node`, or below.
@@ -261,36 +325,21 @@ impl Restorer<'_> {
         }
     }
 
-    /// Restores a file that was there, or what is the first on the way to it that is not. Whether its contents or its mode were others.
-    fn file(&mut self, relative: &Path, root: &mut Node) -> Result<bool, FileError> {
-        let mut node = root;
-        let mut way = PathBuf::new();
-        for name in relative {
-            way.push(name);
-            let Some(child) = node.children.get_mut(name) else {
-                return Ok(false);
-            };
-            let path = self.path(&way);
-            let now = fs::symlink_metadata(&path).ok();
-            let now = now.map(|now| Stamp::of(&now));
-            if !now.is_some_and(|now| child.stamp.is_still(&now)) {
-                let is_touched = now.is_some_and(|now| {
-                    let contents = files::read(&path).ok();
-                    now.mode == child.stamp.mode
-                        && contents.is_some()
-                        && contents == files::read(&self.pristine.join(&way)).ok()
-                });
-                if let Some(now) = &now {
-                    self.remove(&path, now)?;
-                }
-                self.sandbox.copy_entry(self.pristine, &way)?;
-                self.restored.copied += 1;
-                *child = Node::take(&path)?;
-                return Ok(!is_touched);
-            }
-            node = child;
+    /// Restores an entry that is not as it was. Whether its contents or its mode were others.
+    fn file(&mut self, way: &Path, root: &mut Node) -> Result<bool, FileError> {
+        let is_touched = is_touched(self.sandbox, self.pristine, way, root);
+        let path = self.path(way);
+        if let Ok(now) = fs::symlink_metadata(&path) {
+            self.remove(&path, &Stamp::of(&now))?;
         }
-        Ok(false)
+        self.sandbox.copy_entry(self.pristine, way)?;
+        self.restored.copied += 1;
+        let mut children = way.iter();
+        let node = children.try_fold(root, |node, name| node.children.get_mut(name));
+        if let Some(node) = node {
+            *node = Node::take(&path)?;
+        }
+        Ok(!is_touched)
     }
 
     /// Restores a folder that exists and was one.

@@ -31,7 +31,7 @@ use crate::rounds::{OpenReason, RoundResult, RoundWorker, Rounds, lock, unobserv
 use crate::stack;
 use crate::state::{Maker, State, own_name};
 use crate::varying;
-use crate::{Apart, EngineError, Event, Fate, Options, Stats, Unwoven};
+use crate::{Apart, EngineError, Event, Fate, Options, Standing, Stats, Unwoven};
 
 pub use undeclared::UndeclaredCall;
 
@@ -184,19 +184,22 @@ impl<'a> Engine<'a> {
         scope
     }
 
-    /// Whether others do not stand for a woven patch: it may take more of the stack than the untouched program, of which there is more in a
-    /// woven program, do something else each time, or it is not known whether a build of its own does what the woven program does.
-    pub fn stands_alone(&self, patch: usize) -> bool {
-        let member = self.member(patch);
+    /// What else has to be built to confirm what a woven program says of a patch.
+    pub fn standing(&self, patch: usize) -> Standing {
         let sources = &self.plan.sources;
-        member.is_some_and(|member| {
-            let planned = &self.plan.patches[member];
-            let is_doubtful = planned.suspicion.doubt.is_some() && !self.cleared.contains(&member);
-            planned.suspicion.is_unknown
-                || is_doubtful
-                || stack::may_take_more(planned, sources)
-                || varying::may_vary(planned, sources)
-        })
+        let Some(member) = self.member(patch) else {
+            return Standing::Member;
+        };
+        let planned = &self.plan.patches[member];
+        let suspicion = &planned.suspicion;
+        let is_doubtful = suspicion.doubt.is_some() && !self.cleared.contains(&member);
+        if is_doubtful || suspicion.is_hidden || varying::may_vary(planned, sources) {
+            Standing::Alone
+        } else if suspicion.is_unknown || stack::may_take_more(planned, sources) {
+            Standing::Itself
+        } else {
+            Standing::Member
+        }
     }
 
     /// What C may not define of what patches do, in words, by their indices.

@@ -298,6 +298,19 @@ impl Apart {
     }
 }
 
+/// Which build shows that a patch does by itself what it does in a woven program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Standing {
+    /// One of any patch that changes the same functions and has done the same.
+    #[default]
+    Member,
+    /// One that has this patch in it, perhaps with others that change other functions: it may take more of the stack than the untouched program,
+    /// of which there is more in a woven program, or what its function does depends on how its own frame is laid out, as far as that is known.
+    Itself,
+    /// One of this patch alone: it may use what nobody has written, and what that is depends on others, or do something else each time.
+    Alone,
+}
+
 /// What a patch did in a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Behaviour {

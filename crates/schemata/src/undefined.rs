@@ -17,6 +17,9 @@ use crate::isolate::{AT_ONCE, CLONE, Clone, clone_name, cloned};
 /// Patched functions with so much text are read at once: the compiler's tree of a text is some hundred times as large.
 const TEXT_AT_ONCE: usize = 200 << 10;
 
+/// Or with one part in so many of the text of their file, which is read with them each time.
+const SHARE_OF_FILE: usize = 4;
+
 /// What is to be said of a clone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Suspicion {
@@ -84,9 +87,10 @@ impl Doubts<'_> {
         let mut found = BTreeMap::new();
         let mut open: Vec<&[usize]> = Vec::new();
         let (mut from, mut size) = (0, 0);
+        let most = TEXT_AT_ONCE.max(self.source.len() / SHARE_OF_FILE);
         for (at, &clone) in wanted.iter().enumerate() {
             size += self.clones[clone].body.len();
-            if size > TEXT_AT_ONCE {
+            if size > most {
                 open.push(&wanted[from..at]);
                 (from, size) = (at, self.clones[clone].body.len());
             }

@@ -121,6 +121,18 @@ fn nothing_counts_where_reports_would_not_be_heard_of() {
 }
 
 #[test]
+fn programs_beside_that_no_test_opens_are_no_part_of_what_is_watched() {
+    let script =
+        "#!/bin/sh\nwanted=small\ntest $1 = 3 || wanted=large\ntest \"$(./prog $1)\" = $wanted\n";
+    // As a build tool does that asks what its compiler makes.
+    let build = "cc -o prog prog.c && echo 'int main(void) { return 0; }' > asked.c && \
+                 /usr/bin/cc -o asked.bin asked.c && rm asked.c";
+    assert_eq!(said(build, script), Some(false));
+    let executing = script.replace("wanted=small\n", "wanted=small\n./asked.bin\n");
+    assert_eq!(said(build, &executing), None);
+}
+
+#[test]
 fn a_parameter_that_a_call_does_not_give_is_not_watched() {
     let source = "\
 #include <stdio.h>

@@ -1,5 +1,6 @@
 //! The verdicts of a run as they become known.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -36,6 +37,8 @@ struct State {
     plausible: usize,
     /// The patch at which that number was reached.
     stopped: Option<usize>,
+    /// What was found out about patches of which something is not known yet that their verdicts depend on.
+    put_off: BTreeMap<usize, Checked>,
 }
 
 impl<'b> Board<'b> {
@@ -151,7 +154,7 @@ impl<'b> Board<'b> {
             way: record.way,
             build: record.build,
             total: record.total,
-            puts_tests_back: false,
+            changes_tests: BTreeSet::new(),
             time: Time::Right,
         };
         let mut state = self.state();
@@ -277,6 +280,16 @@ impl<'b> Board<'b> {
             state.stats.full_builds += usize::from(rebuild != Rebuild::Incremental);
         }
         state.stats.executions += checked.executions;
+    }
+
+    /// This is the verdict of a patch, and what it took, if the untouched program does not say otherwise.
+    pub fn put_off(&self, entry: usize, checked: Checked) {
+        self.state().put_off.insert(entry, checked);
+    }
+
+    /// What was put off; it counts nowhere yet.
+    pub fn take_put_off(&self) -> BTreeMap<usize, Checked> {
+        std::mem::take(&mut self.state().put_off)
     }
 
     /// The plausible patches that were not built by themselves, one of each tree.

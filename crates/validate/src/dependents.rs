@@ -5,6 +5,8 @@
 //! the same is the same to the compiler, and what was made of it stays as it is.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::{Duration, SystemTime};
@@ -13,6 +15,8 @@ use patchwright_exec::{
     CompileCommand, Limits, RunError, Worker, files, record, runner::Request, sandbox::Sandbox,
 };
 use patchwright_text::{Digest, Hasher};
+
+use crate::rebuild::has;
 
 /// The sources of a build, and what the untouched program has of them.
 pub struct Dependents {
@@ -96,7 +100,8 @@ impl Dependents {
     }
 
     /// What is to be built again when these existing files (relative to the project's root) have other contents, which the
-    /// worker's copy has. `None` if it cannot be told: no source reads one of them that is no source itself.
+    /// worker's copy has, and there are these `added` headers. `None` if it cannot be told: no source reads one of the changed files that is
+    /// no source itself.
     ///
     /// # Errors
     /// A preprocessor that cannot be run.
@@ -104,6 +109,7 @@ impl Dependents {
         &self,
         worker: &mut Worker,
         changed: &[&Path],
+        added: &[&Path],
     ) -> Result<Option<Affected>, RunError> {
         let Some(untouched) = self.untouched.get() else {
             return Ok(None);
@@ -115,14 +121,39 @@ impl Dependents {
         if !changed.iter().all(|file| is_read(file)) {
             return Ok(None);
         }
+        // Whoever includes a header names it.
+        let names: Vec<&OsStr> = added.iter().filter_map(|path| path.file_name()).collect();
+        let names_one = |text: &[u8]| {
+            let has = |name: &&OsStr| has(text, name.as_bytes());
+            names.iter().any(has)
+        };
+        let mut naming: BTreeSet<&Path> = BTreeSet::new();
+        if !names.is_empty() {
+            let ways = untouched.values().flatten().flatten();
+            let read: BTreeSet<&PathBuf> = ways.flat_map(|way| &way.files).collect();
+            // What cannot be read may name it.
+            let is_naming = |file: &&&PathBuf| {
+                let text = files::read(&worker.sandbox.folder().join(file));
+                text.map_or(true, |text| names_one(&text))
+            };
+            naming.extend(read.iter().filter(is_naming).map(|file| file.as_path()));
+        }
         let mut affected = Affected::default();
         let mut remade = BTreeSet::new();
         for (source, ways) in untouched {
             for (command, way) in self.sources[source].iter().zip(ways) {
                 let command = &self.in_copy(command, &worker.sandbox);
+                let is_untouched = |way: &Preprocessed, command: &CompileCommand| {
+                    let mut arguments = command.arguments.iter();
+                    changed
+                        .iter()
+                        .chain(&naming)
+                        .all(|file| !way.files.contains(*file))
+                        && !arguments.any(|argument| names_one(argument.as_bytes()))
+                };
                 let same = match way {
                     None => false,
-                    Some(way) if changed.iter().all(|file| !way.files.contains(*file)) => true,
+                    Some(way) if is_untouched(way, command) => true,
                     Some(way) => {
                         let now = preprocessed(worker, command)?;
                         now.is_some_and(|now| now.text == way.text)

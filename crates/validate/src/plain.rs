@@ -38,8 +38,9 @@ pub struct Checked {
     pub build: Duration,
     /// How long everything took.
     pub total: Duration,
-    /// Its build has changed files of the tests, which were put back.
-    pub puts_tests_back: bool,
+    /// Files of tests that its build or its tests have changed, where it is not known whether the untouched program changes them as well: they
+    /// were let be.
+    pub changes_tests: BTreeSet<PathBuf>,
     /// What is known of the time that its tests took, where the untouched program was not asked.
     pub time: Time,
 }
@@ -153,7 +154,12 @@ impl<'a> Plain<'a> {
         order: impl FnOnce() -> Vec<usize>,
     ) -> Result<Checked, ValidateError> {
         let started = Instant::now();
-        let rebuild = Rebuild::needed_for(patch, &self.prepared.included);
+        let Prepared {
+            included,
+            unread_by_build: unread,
+            ..
+        } = self.prepared;
+        let rebuild = Rebuild::needed_for(patch, included, unread);
         let mut checked = Checked {
             verdict: PatchVerdict::Plausible,
             tests: Vec::new(),
@@ -164,7 +170,7 @@ impl<'a> Plain<'a> {
             }),
             build: Duration::ZERO,
             total: Duration::ZERO,
-            puts_tests_back: false,
+            changes_tests: BTreeSet::new(),
             time: Time::Right,
         };
         let mut fresh = match rebuild {
@@ -277,7 +283,7 @@ impl<'a> Plain<'a> {
                 return Ok(());
             }
         }
-        checked.puts_tests_back = !self.put_tests_back(worker, tests)?.is_empty();
+        self.put_tests_back(worker, tests, &mut checked.changes_tests)?;
         let suite = &(self.patched_suite(worker, patch), tests);
         let mut order = order();
         if let Some(promise) = promise {
@@ -295,7 +301,7 @@ impl<'a> Plain<'a> {
             suite,
             &order,
             self.options.keep_going,
-            &mut checked.tests,
+            (&mut checked.tests, &mut checked.changes_tests),
         )?;
         checked.executions = checked.tests.len();
         self.note_passes(checked);
@@ -303,9 +309,11 @@ impl<'a> Plain<'a> {
         if let Some(killer) = killer {
             let mut again = Vec::new();
             // Woven, or on the untouched program, it passed: does this test always fail?
-            let passes = (promise.is_some() || self.may_be_flaky(&killer, checked))
+            let is_tried = promise.is_some() || self.may_be_flaky(&killer, checked);
+            let let_be = &mut checked.changes_tests;
+            let passes = is_tried
                 && self
-                    .run_tests(worker, suite, &[killer.test], false, &mut again)?
+                    .run_tests(worker, suite, &[killer.test], false, (&mut again, let_be))?
                     .is_none();
             checked.executions += again.len();
             if let (Some(promise), true) = (promise, self.options.keep_going) {
@@ -325,7 +333,10 @@ impl<'a> Plain<'a> {
             || before.is_some_and(|before| before.has_changed(&worker.sandbox).unwrap_or(true))
         {
             let mut again = Vec::new();
-            if let Some(killer) = self.run_tests(worker, suite, &order, false, &mut again)? {
+            let let_be = &mut checked.changes_tests;
+            if let Some(killer) =
+                self.run_tests(worker, suite, &order, false, (&mut again, let_be))?
+            {
                 checked.verdict = PatchVerdict::Unstable(killer);
             }
             checked.executions += again.len();
@@ -438,19 +449,21 @@ impl<'a> Plain<'a> {
     /// Makes all sources look changed to which the changed headers of a copy may make a difference. What comes back is what
     /// they read, if not all sources do.
     fn outdate(&self, worker: &mut Worker, patch: &Patch) -> Result<Option<Inputs>, ValidateError> {
-        let changed: Vec<&Path> = patch
-            .changes
-            .iter()
-            .flat_map(FileChange::paths)
-            .map(|path| path.as_path())
-            .collect();
+        let is_added = |change: &&FileChange| matches!(change, FileChange::Add { .. });
+        let (added, changed): (Vec<&FileChange>, Vec<&FileChange>) =
+            patch.changes.iter().partition(is_added);
+        let [added, changed] = [added, changed].map(|changes| {
+            let paths = changes.into_iter().flat_map(FileChange::paths);
+            paths.map(|path| path.as_path()).collect::<Vec<&Path>>()
+        });
         let mut read_by_build = false;
-        for name in changed.iter().filter_map(|path| path.file_name()) {
+        let all = changed.iter().chain(&added);
+        for name in all.filter_map(|path| path.file_name()) {
             read_by_build = read_by_build || is_read_by_build(&self.pristine, name)?;
         }
         let dependents = self.prepared.dependents.as_ref().filter(|_| !read_by_build);
         let affected = match dependents {
-            Some(dependents) => dependents.affected(worker, &changed)?,
+            Some(dependents) => dependents.affected(worker, &changed, &added)?,
             None => None,
         };
         let (Some(affected), Some(dependents)) = (affected, dependents) else {
@@ -492,7 +505,7 @@ impl<'a> Plain<'a> {
         (suite, origin): &(PatchedSuite, Origin<'_>),
         order: &[usize],
         keep_going: bool,
-        results: &mut Vec<TestResult>,
+        (results, let_be): (&mut Vec<TestResult>, &mut BTreeSet<PathBuf>),
     ) -> Result<Option<Killer>, ValidateError> {
         let environment = &self.prepared.suite.environment;
         let mut killer = None;
@@ -521,7 +534,7 @@ impl<'a> Plain<'a> {
                 Err(error) => not_run(error.clone()),
             };
             // What judges the tests after it would be the patch's.
-            let changed = self.put_tests_back(worker, *origin)?;
+            let changed = self.put_tests_back(worker, *origin, let_be)?;
             let failure = failure.or_else(|| {
                 let names: Vec<String> = changed
                     .iter()
@@ -546,14 +559,19 @@ impl<'a> Plain<'a> {
     }
 
     /// Tests are those of the untouched tree, whatever the build or an earlier test has made of them. The result are those that were
-    /// others.
+    /// others. As long as nobody knows what the untouched program's build and tests change, they are noted in `let_be`.
     fn put_tests_back(
         &self,
         worker: &Worker,
         (snapshot, pristine): Origin<'_>,
+        let_be: &mut BTreeSet<PathBuf>,
     ) -> Result<Vec<PathBuf>, ValidateError> {
         let mut snapshot = snapshot.lock().unwrap_or_else(PoisonError::into_inner);
         let files = &self.prepared.test_files;
+        if self.prepared.is_supposed {
+            let_be.extend(snapshot.changed_files(&worker.sandbox, pristine, files));
+            return Ok(Vec::new());
+        }
         match snapshot.put_back(&worker.sandbox, pristine, files) {
             Err(error) if !error.is_disk_full() => {
                 // It may be the patch's doing; then its tests cannot be run.

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::dependents::Dependents;
 use crate::error::ValidateError;
 use crate::outcome::{Tests, Untouched};
-use crate::rebuild::{included_sources, may_be_included};
+use crate::rebuild::{included_sources, is_header, may_be_included};
 use crate::set::PatchSet;
 use crate::test_files::TestFiles;
 use crate::{Event, Surroundings, ValidateOptions};
@@ -38,6 +38,8 @@ pub struct Prepared {
     pub test_files: Vec<PathBuf>,
     /// File names of sources that other sources include.
     pub included: BTreeSet<OsString>,
+    /// Files that some patch changes, relative to the root, and that the build of the untouched program has not opened.
+    pub unread_by_build: BTreeSet<PathBuf>,
     /// What depends on headers, if it is known.
     pub dependents: Option<Dependents>,
     /// The untouched program is built in the pristine copy.
@@ -69,6 +71,8 @@ pub struct Changed {
     pub sources: Vec<PathBuf>,
     /// Headers, or other files that sources may include.
     pub headers: bool,
+    /// Existing files that are neither, relative to the root.
+    pub others: Vec<PathBuf>,
 }
 
 impl Changed {
@@ -76,18 +80,25 @@ impl Changed {
     pub(crate) fn by(set: &PatchSet, is_open: &dyn Fn(&usize) -> bool) -> Self {
         let open = set.distinct().filter(is_open);
         let patches = open.filter_map(|entry| set.entries[entry].patch());
-        let modified = patches
-            .flat_map(|patch| &patch.changes)
-            .filter_map(|change| match change {
-                FileChange::Modify { path, .. } => Some(path.as_path()),
-                _ => None,
-            });
-        let modified: BTreeSet<&Path> = modified.collect();
+        let (mut modified, mut headers) = (BTreeSet::new(), false);
+        for change in patches.flat_map(|patch| &patch.changes) {
+            match change {
+                FileChange::Modify { path, .. } => {
+                    modified.insert(path.as_path());
+                }
+                FileChange::Add { path, .. } => headers |= is_header(path.as_path()),
+                _ => {}
+            }
+        }
+        let owned = |paths: Vec<&Path>| paths.into_iter().map(Path::to_path_buf).collect();
         let (sources, others): (Vec<&Path>, Vec<&Path>) =
             modified.into_iter().partition(|path| is_c(path));
+        let (included, others): (Vec<&Path>, Vec<&Path>) =
+            others.into_iter().partition(|path| may_be_included(path));
         Self {
-            sources: sources.into_iter().map(Path::to_path_buf).collect(),
-            headers: others.into_iter().any(may_be_included),
+            sources: owned(sources),
+            headers: headers || !included.is_empty(),
+            others: owned(others),
         }
     }
 }
@@ -180,8 +191,10 @@ pub fn prepare<'a>(
     let changed = &Changed {
         sources: changed.sources.clone(),
         headers: changed.headers || changed.sources.iter().any(is_included),
+        others: changed.others.clone(),
     };
     events(Event::Phase(BUILDING));
+    let watched = watch(pristine.sandbox.folder(), &changed.others);
     let commands = match changed.sources.is_empty() && !changed.headers {
         false if options.schemata && asking.may_need_commands(changed) => {
             recorded(&mut pristine, project, changed, surroundings)?
@@ -194,6 +207,9 @@ pub fn prepare<'a>(
             record::run_in_copy(&mut pristine, build).map_err(RecordError::Build)?;
         }
     }
+    // What could not be watched may have been read.
+    let unread_by_build = watched.and_then(|watched| watched.unopened().ok());
+    let unread_by_build = unread_by_build.filter(|_| is_built).unwrap_or_default();
     let folder = pristine.sandbox.folder().to_path_buf();
     let mut worker = Worker::start(
         0,
@@ -269,6 +285,7 @@ pub fn prepare<'a>(
     }
     let prepared = Prepared {
         included,
+        unread_by_build,
         dependents: commands
             .as_ref()
             .map(|commands| Dependents::new(commands, &worker.sandbox)),
@@ -344,9 +361,16 @@ fn watch_uncompiled(
     let all = files::regular_files_below(folder)?;
     let inside = all.iter().filter_map(|path| path.strip_prefix(folder).ok());
     let uncompiled = inside.filter(|path| is_c(path) && !compiled.contains(*path));
-    let watched = Opened::watch(folder, uncompiled)
-        .inspect_err(|error| tracing::info!("sources are not watched: {error}"));
-    Ok(watched.ok())
+    let uncompiled: Vec<PathBuf> = uncompiled.map(Path::to_path_buf).collect();
+    Ok(watch(folder, &uncompiled))
+}
+
+/// Watches these files of a copy, as far as the kernel allows it.
+fn watch(folder: &Path, files: &[PathBuf]) -> Option<Opened> {
+    let files = files.iter().map(PathBuf::as_path);
+    Opened::watch(folder, files)
+        .inspect_err(|error| tracing::info!("files are not watched: {error}"))
+        .ok()
 }
 
 /// Files of tests that are the same in the built copy at `folder`, and that the tests leave alone.

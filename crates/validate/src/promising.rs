@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use patchwright_patches::Patch;
-use patchwright_schemata::Behaviour;
+use patchwright_schemata::{Behaviour, Standing};
 
 use crate::Confirm;
 use crate::plain::Checked;
@@ -14,8 +14,7 @@ use crate::verdict::TestResult;
 struct Class {
     promise: Promise,
     scope: Scope,
-    /// It has one member, which is built by itself.
-    stands_alone: bool,
+    standing: Standing,
     /// What woven programs say of the first.
     checked: Checked,
     /// The other members, and what woven programs say of them.
@@ -52,8 +51,8 @@ pub const MOST_TOGETHER: usize = 8;
 pub struct Conduct {
     /// The functions that it changes.
     pub scope: Scope,
-    /// Others do not stand for it, nor it for others.
-    pub stands_alone: bool,
+    /// Whether others stand for it, and it for others.
+    pub standing: Standing,
     /// What it did.
     pub behaviour: Vec<Behaviour>,
 }
@@ -79,7 +78,7 @@ impl Promising {
         let outcomes = conduct.behaviour.iter().map(|behaviour| behaviour.outcome);
         let likeness = (conduct.scope.clone(), outcomes.collect());
         let first = match confirm {
-            Confirm::Together | Confirm::Classes if !conduct.stands_alone => {
+            Confirm::Together | Confirm::Classes if conduct.standing == Standing::Member => {
                 *self.known.entry(likeness).or_insert(entry)
             }
             _ => entry,
@@ -91,7 +90,7 @@ impl Promising {
                 results: checked.tests.clone(),
             },
             scope: conduct.scope,
-            stands_alone: conduct.stands_alone,
+            standing: conduct.standing,
             checked: checked.clone(),
             others: Vec::new(),
         });
@@ -151,7 +150,8 @@ impl Promising {
             let Some(patch) = set.entries[entry].patch() else {
                 continue;
             };
-            if class.stands_alone || class.scope.iter().any(|(_, function)| function.is_none()) {
+            let adds = class.scope.iter().any(|(_, function)| function.is_none());
+            if class.standing == Standing::Alone || adds {
                 continue;
             }
             let joins = |(scope, group): &(Scope, Group)| {
@@ -230,7 +230,7 @@ mod tests {
             way: Way::Woven,
             build: Duration::ZERO,
             total: Duration::ZERO,
-            puts_tests_back: false,
+            changes_tests: BTreeSet::new(),
             time: Time::Right,
         };
         promising.add(entry, checked, conduct.clone(), confirm);
@@ -243,7 +243,7 @@ mod tests {
             as_original: !differs,
         };
         Conduct {
-            stands_alone: false,
+            standing: Standing::Member,
             scope: vec![(0, Some(function))],
             behaviour: tests.map(behaviour).to_vec(),
         }
@@ -287,9 +287,13 @@ mod tests {
     #[test]
     fn a_patch_that_may_take_more_of_the_stack_stands_for_itself() {
         let mut promising = Promising::default();
-        for (entry, stands_alone) in [(1, false), (2, true), (3, false)] {
+        for (entry, standing) in [
+            (1, Standing::Member),
+            (2, Standing::Itself),
+            (3, Standing::Member),
+        ] {
             let conduct = Conduct {
-                stands_alone,
+                standing,
                 ..conduct(1, [(1, true), (7, true)])
             };
             add(&mut promising, entry, &conduct, Confirm::Together);

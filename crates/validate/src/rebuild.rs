@@ -10,7 +10,7 @@
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStringExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use patchwright_exec::{FileError, Sandbox, files};
 use patchwright_patches::{FileChange, Patch};
@@ -51,6 +51,11 @@ pub fn is_compiled(path: &Path) -> bool {
     has_extension(path, &SOURCES)
 }
 
+/// Whether a file is a header, by its name.
+pub fn is_header(path: &Path) -> bool {
+    has_extension(path, &HEADERS)
+}
+
 /// The file names of sources that other files of the tree include.
 ///
 /// # Errors
@@ -89,8 +94,13 @@ fn included_file(line: &[u8]) -> Option<OsString> {
 }
 
 impl Rebuild {
-    /// What a patch needs, given the names of [`included_sources`].
-    pub fn needed_for(patch: &Patch, included: &BTreeSet<OsString>) -> Self {
+    /// What a patch needs, given the names of [`included_sources`], and files, relative to the root, that the build of the untouched program
+    /// has not opened: it makes nothing of what they say.
+    pub fn needed_for(
+        patch: &Patch,
+        included: &BTreeSet<OsString>,
+        unread: &BTreeSet<PathBuf>,
+    ) -> Self {
         let needed = patch.changes.iter().map(|change| match change {
             FileChange::Modify { path, .. } => {
                 let path = path.as_path();
@@ -99,11 +109,15 @@ impl Rebuild {
                     Rebuild::Incremental
                 } else if may_be_included(path) {
                     Rebuild::Full
+                } else if unread.contains(path) {
+                    Rebuild::Incremental
                 } else {
                     Rebuild::Clean
                 }
             }
             FileChange::Mode { .. } => Rebuild::Incremental,
+            // A header that comes is like one that changes: sources may see it in the place of another one, and the preprocessor tells which.
+            FileChange::Add { path, .. } if is_header(path.as_path()) => Rebuild::Full,
             FileChange::Add { .. } | FileChange::Delete { .. } | FileChange::Rename { .. } => {
                 Rebuild::Clean
             }
@@ -286,7 +300,7 @@ const READERS: [&[u8]; 10] = [
     b"shell", b"`", b"sed", b"awk", b"grep", b"cat ", b"cut ", b"perl", b"python", b"m4 ",
 ];
 
-fn has(line: &[u8], part: &[u8]) -> bool {
+pub(crate) fn has(line: &[u8], part: &[u8]) -> bool {
     line.windows(part.len().max(1)).any(|window| window == part)
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -23,7 +24,7 @@ use crate::promising::{Conduct, Promising};
 use crate::schedule::Schedule;
 use crate::set::PatchSet;
 use crate::together::Together;
-use crate::unasked::{FEW, TELLING, is_doubtful};
+use crate::unasked::{FEW, TELLING, is_doubtful, is_doubtful_but_for_tests};
 use crate::verdict::PatchVerdict;
 use crate::woven::Woven;
 use crate::{Confirm, Event};
@@ -109,6 +110,9 @@ pub(crate) fn run_tasks(
         // A test may need what the one before it left.
         options.prioritize && !leaves,
     );
+    if !prepared.is_supposed {
+        settle_put_off(set, &prepared, board, journal)?;
+    }
     let distinct: Vec<Task> = set
         .distinct()
         .enumerate()
@@ -189,6 +193,29 @@ pub(crate) fn run_tasks(
         }
     }
     board.count_renewed(run.plain.renewed());
+    Ok(())
+}
+
+/// Settles what was put off until it is known which files of tests the untouched program changes, where its tests show nothing else.
+fn settle_put_off(
+    set: &PatchSet,
+    prepared: &Prepared,
+    board: &Board<'_>,
+    journal: Option<&Journal>,
+) -> Result<(), ValidateError> {
+    let baseline = &prepared.untouched.baseline;
+    let is_steady = baseline.failing().next().is_none() && baseline.flaky().next().is_none();
+    for (entry, checked) in board.take_put_off() {
+        let is_let_be = |file: &PathBuf| !prepared.test_files.contains(file);
+        if !is_steady || !checked.changes_tests.iter().all(is_let_be) {
+            board.count_build(&checked);
+            continue;
+        }
+        if let (Some(journal), Some(tree)) = (journal, set.entries[entry].tree) {
+            journal.keep(tree, &checked)?;
+        }
+        board.settle(entry, &checked, false);
+    }
     Ok(())
 }
 
@@ -345,7 +372,10 @@ impl Run<'_> {
                     "the untouched program is asked for {id}: {}",
                     checked.verdict.word()
                 );
-                board.count_build(&checked);
+                match is_doubtful_but_for_tests(&checked, patch, known) {
+                    false => board.put_off(task.entry, checked),
+                    true => board.count_build(&checked),
+                }
                 is_asked_next.store(true, Ordering::Relaxed);
                 return Ok(());
             }

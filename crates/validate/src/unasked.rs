@@ -82,7 +82,8 @@ pub(crate) fn pays_to_build<'p>(
         .filter(|path| is_compiled(path))
         .map(|path| size(path))
         .sum();
-    let built = |patch: &Patch| match Rebuild::needed_for(patch, &BTreeSet::new()) {
+    let built = |patch: &Patch| match Rebuild::needed_for(patch, &BTreeSet::new(), &BTreeSet::new())
+    {
         Rebuild::Incremental => {
             let paths = patch.changes.iter().flat_map(FileChange::paths);
             let changed: u64 = paths
@@ -104,10 +105,17 @@ pub(crate) fn is_doubtful(
     patch: &Patch,
     (is_built, is_asked_twice): (bool, bool),
 ) -> bool {
-    if checked.puts_tests_back {
-        // The untouched program's build may write to these files, too.
-        return true;
-    }
+    // The untouched program's build or tests may write to these files, too.
+    !checked.changes_tests.is_empty()
+        || is_doubtful_but_for_tests(checked, patch, (is_built, is_asked_twice))
+}
+
+/// The same, where it is known which files of tests the untouched program changes.
+pub(crate) fn is_doubtful_but_for_tests(
+    checked: &Checked,
+    patch: &Patch,
+    (is_built, is_asked_twice): (bool, bool),
+) -> bool {
     match &checked.verdict {
         PatchVerdict::Plausible => checked.time != Time::Right,
         PatchVerdict::DoesNotApply(_) => false,

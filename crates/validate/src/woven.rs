@@ -11,7 +11,8 @@ use std::time::Instant;
 use patchwright_exec::{Project, Verdict, Worker};
 use patchwright_patches::Patch;
 use patchwright_schemata::{
-    Behaviour, Context, Engine, EngineError, Event as EngineEvent, Fate, OpenReason, Options, Watch,
+    Behaviour, Context, Engine, EngineError, Event as EngineEvent, Fate, OpenReason, Options,
+    Standing, Watch,
 };
 
 use crate::dependents::Dependents;
@@ -252,7 +253,10 @@ impl Woven<'_> {
             let is_plausible = verdict == PatchVerdict::Plausible;
             let conduct = Conduct {
                 scope: engine.scope(index),
-                stands_alone: is_plausible && engine.stands_alone(index),
+                standing: match is_plausible {
+                    true => engine.standing(index),
+                    false => Standing::Member,
+                },
                 behaviour: behaviours,
             };
             settle(index, checked(verdict, results), conduct);
@@ -278,7 +282,7 @@ fn checked(verdict: PatchVerdict, tests: Vec<TestResult>) -> Checked {
         way: Way::Woven,
         build: std::time::Duration::ZERO,
         total: std::time::Duration::ZERO,
-        puts_tests_back: false,
+        changes_tests: BTreeSet::new(),
         time: Time::Right,
     }
 }

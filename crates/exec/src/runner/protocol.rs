@@ -38,8 +38,11 @@ pub(crate) enum HostFrame {
 pub(crate) enum SupervisorFrame {
     /// To [`HostFrame::Start`].
     Hello { status: ViewStatus },
-    /// The run has ended.
-    Done(Box<Outcome>),
+    /// The run has ended. `own` is the processor time that the supervisor has used since it said so last.
+    Done {
+        outcome: Box<Outcome>,
+        own: Duration,
+    },
     /// The run was ended by [`HostFrame::Cancel`].
     Cancelled,
     /// The command could not be started.
@@ -139,8 +142,9 @@ pub(crate) fn write_supervisor_frame(
             }
             out
         }
-        SupervisorFrame::Done(outcome) => {
+        SupervisorFrame::Done { outcome, own } => {
             let mut out = Encoder::new(1);
+            out.duration(*own);
             out.outcome(outcome);
             out
         }
@@ -178,7 +182,10 @@ pub(crate) fn read_supervisor_frame(stream: &mut impl Read) -> io::Result<Superv
             };
             SupervisorFrame::Hello { status }
         }
-        1 => SupervisorFrame::Done(Box::new(input.outcome()?)),
+        1 => SupervisorFrame::Done {
+            own: input.duration()?,
+            outcome: Box::new(input.outcome()?),
+        },
         2 => SupervisorFrame::Cancelled,
         3 => {
             let stages = [
@@ -631,7 +638,7 @@ mod tests {
     #[test]
     fn every_answer_survives_the_wire() {
         let outcome = |ending| {
-            SupervisorFrame::Done(Box::new(Outcome {
+            let outcome = Box::new(Outcome {
                 ending,
                 stdout: b"out\0\xff".to_vec(),
                 stderr: vec![],
@@ -649,7 +656,9 @@ mod tests {
                     what: "/home/me/notes".into(),
                 }],
                 leaves_private: true,
-            }))
+            });
+            let own = Duration::from_micros(11);
+            SupervisorFrame::Done { outcome, own }
         };
         let frames = [
             SupervisorFrame::Hello {

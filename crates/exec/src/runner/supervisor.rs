@@ -23,8 +23,10 @@ mod watch;
 
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
+use std::time::Duration;
 
 use super::protocol::{self, HostFrame, SupervisorFrame};
+use super::time;
 use crate::attempts::Attempt;
 use crate::refusal::Refusal;
 use crate::view::ViewStatus;
@@ -93,6 +95,7 @@ fn serve(
     let mut stream = channel;
     let mut experience = watch::Experience::default();
     let mut private = Private::default();
+    let mut told = Duration::ZERO;
     loop {
         let frame = match protocol::read_host_frame(&mut stream) {
             Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => return Ok(()),
@@ -122,7 +125,9 @@ fn serve(
                             outcome.attempts = attempts(guardian);
                             outcome.leaves_private = private.is_changed();
                         }
-                        SupervisorFrame::Done(outcome)
+                        let used = time::own_time();
+                        let own = used - std::mem::replace(&mut told, used);
+                        SupervisorFrame::Done { outcome, own }
                     }
                     Ok(Finish::Cancelled) => SupervisorFrame::Cancelled,
                     Err(HostGone) => return Ok(()),

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// What the commands took that have ended, in nanoseconds.
+/// What the commands took that have ended, and their supervisors, in nanoseconds.
 static COMMANDS: AtomicU64 = AtomicU64::new(0);
 
 /// A command has taken so long.
@@ -12,9 +12,14 @@ pub(super) fn add(cpu: Duration) {
     COMMANDS.fetch_add(nanoseconds, Ordering::Relaxed);
 }
 
-/// The time that processors spent on this process and on all commands that its runners have run to their end. What
-/// supervisors do themselves is not in it.
+/// The time that processors spent on this process, on all commands that its runners have run to their end, and on the supervisors that
+/// watched them.
 pub fn processor_time() -> Duration {
+    own_time() + Duration::from_nanos(COMMANDS.load(Ordering::Relaxed))
+}
+
+/// The time that processors spent on this process. It never becomes less.
+pub(super) fn own_time() -> Duration {
     // SAFETY: all zeros are a value of the structure, which the call fills.
     let usage = unsafe {
         let mut usage: libc::rusage = std::mem::zeroed();
@@ -25,9 +30,7 @@ pub fn processor_time() -> Duration {
         Duration::from_secs(time.tv_sec.unsigned_abs())
             + Duration::from_micros(time.tv_usec.unsigned_abs())
     };
-    time(usage.ru_utime)
-        + time(usage.ru_stime)
-        + Duration::from_nanos(COMMANDS.load(Ordering::Relaxed))
+    time(usage.ru_utime) + time(usage.ru_stime)
 }
 
 #[cfg(test)]

@@ -7,7 +7,8 @@
 //!
 //! That nothing is reported must mean something:
 //! * all of the program is compiled so, with what the build links (only libraries of the system are not): every object and
-//!   program in the tree is looked at;
+//!   program in the tree is looked at. Programs and shared libraries that are compiled otherwise do not count, such as those by which a
+//!   build tool gets to know a compiler, as long as no test opens one: they are watched while the tests run;
 //! * in each test it is seen once that a use is reported: a constructor that is linked to every program does it when it is asked to.
 //!
 //! Parameters that a call does not give are no memory: who has such calls is built by itself ([`Suspicion::is_hidden`]).
@@ -16,14 +17,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
 
 use object::read::archive::ArchiveFile;
 use object::{Object, ObjectKind};
 use patchwright_exec::{
-    BuildError, FailReason, FileError, Flagged, Limits, Sandbox, Verdict, Worker, files,
+    BuildError, FailReason, FileError, Flagged, Limits, Opened, Sandbox, Verdict, Worker, files,
     flagged_environment, put_source, run_build,
     runner::{Environment, Request},
     touch_sources_of,
@@ -125,8 +126,8 @@ impl Engine<'_> {
             }
             .batch(&members)?;
             let mut clear = BTreeSet::new();
-            if let Some(built) = self.watched(base, &batch)? {
-                clear = self.clear(built, &batch, &wanted)?;
+            if let Some((built, others)) = self.watched(base, &batch)? {
+                clear = self.clear((built, &others), &batch, &wanted)?;
             }
             members = left;
             let apart = apart.into_iter().map(|(member, _): (usize, Apart)| member);
@@ -164,8 +165,13 @@ impl Engine<'_> {
         }
     }
 
-    /// Builds a woven program in which uses of memory without a value are reported; `None` if that cannot be done for all of it.
-    fn watched(&mut self, base: &Worker, batch: &Batch) -> Result<Option<Worker>, EngineError> {
+    /// Builds a woven program in which uses of memory without a value are reported, and tells which programs in its copy are compiled
+    /// otherwise; `None` if that cannot be done for all of it.
+    fn watched(
+        &mut self,
+        base: &Worker,
+        batch: &Batch,
+    ) -> Result<Option<(Worker, Vec<PathBuf>)>, EngineError> {
         if batch.members.is_empty() {
             return Ok(None);
         }
@@ -179,13 +185,13 @@ impl Engine<'_> {
         }
         for (source, prepares) in sources {
             let mut worker = self.context.worker(0, "patches-watched", source)?;
-            let built = self.build_watched(&mut worker, batch, prepares)?;
-            if built == Built::Watched {
-                return Ok(Some(worker));
-            }
-            worker.sandbox.remove()?;
-            if built == Built::Not {
-                break;
+            match self.build_watched(&mut worker, batch, prepares)? {
+                Built::Watched(others) => return Ok(Some((worker, others))),
+                Built::InPart => worker.sandbox.remove()?,
+                Built::Not => {
+                    worker.sandbox.remove()?;
+                    break;
+                }
             }
         }
         Ok(None)
@@ -242,11 +248,13 @@ impl Engine<'_> {
                 }
             }
         }
-        let Some(path) = unwatched(&worker.sandbox)? else {
-            return Ok(Built::Watched);
-        };
-        tracing::info!("{} is not compiled with {}", path.display(), FLAGS[0]);
-        Ok(Built::InPart)
+        match unwatched(&worker.sandbox)? {
+            Ok(programs) => Ok(Built::Watched(programs)),
+            Err(path) => {
+                tracing::info!("{} is not compiled with {}", path.display(), FLAGS[0]);
+                Ok(Built::InPart)
+            }
+        }
     }
 
     /// Compiles what does as it is asked to, into the folder of a worker's own files: its name there; `None` if that is not possible.
@@ -274,10 +282,11 @@ impl Engine<'_> {
         Ok(Some(name))
     }
 
-    /// The members of a batch that use nothing without a value in the tests in which they were executed, which end in the same way.
+    /// The members of a batch that use nothing without a value in the tests in which they were executed, which end in the same way. Beside the
+    /// program there are `others` that are not watched; if a test opens one of them, nothing is known.
     fn clear(
         &mut self,
-        built: Worker,
+        (built, others): (Worker, &[PathBuf]),
         batch: &Batch,
         wanted: &BTreeMap<usize, Vec<Held>>,
     ) -> Result<BTreeSet<usize>, EngineError> {
@@ -288,6 +297,12 @@ impl Engine<'_> {
         let mut workers = (0..jobs)
             .map(|index| maker.make(index, &tree))
             .collect::<Result<Vec<RoundWorker>, _>>()?;
+        let unopened = workers.iter().map(|RoundWorker { worker, .. }| {
+            let folder = worker.sandbox.folder().to_path_buf();
+            let others = others.iter().map(PathBuf::as_path);
+            Opened::watch(&folder, others).map(|opened| (folder, opened))
+        });
+        let unopened = unopened.collect::<std::io::Result<Vec<_>>>();
         let stats = Mutex::new(std::mem::take(&mut self.stats));
         let watching = Watching {
             engine: self,
@@ -328,19 +343,38 @@ impl Engine<'_> {
             Ok(clear.map(|((_, member), _)| *member).collect())
         });
         self.stats = std::mem::take(&mut *lock(&stats));
+        let are_unopened = unopened.is_ok_and(|unopened| {
+            unopened
+                .into_iter()
+                .zip(&workers)
+                .all(|((folder, opened), worker)| {
+                    // In another copy nobody has watched.
+                    let is_same = others.is_empty() || worker.worker.sandbox.folder() == folder;
+                    is_same
+                        && opened
+                            .unopened()
+                            .is_ok_and(|left| left.len() == others.len())
+                })
+        });
         for RoundWorker { worker, .. } in workers {
             worker.sandbox.remove()?;
         }
         built.sandbox.remove()?;
+        if !are_unopened {
+            tracing::info!(
+                "a test opens a program that is not compiled with {}",
+                FLAGS[0]
+            );
+            return cleared.map(|_| BTreeSet::new());
+        }
         cleared
     }
 }
 
 /// What became of a build.
-#[derive(Clone, Copy, PartialEq, Eq)]
 enum Built {
-    /// Uses of memory without a value are reported wherever they happen.
-    Watched,
+    /// Uses of memory without a value are reported wherever they happen, but in these programs and shared libraries, relative to the root.
+    Watched(Vec<PathBuf>),
     /// Some of the program is compiled otherwise.
     InPart,
     /// It failed.
@@ -468,18 +502,31 @@ fn take_reports(folder: &Path) -> Result<bool, FileError> {
     Ok(found)
 }
 
-/// Something in a tree that is executed, or linked, and not compiled with the sanitizer.
-fn unwatched(sandbox: &Sandbox) -> Result<Option<std::path::PathBuf>, FileError> {
-    for path in files::regular_files_below(sandbox.folder())? {
+/// What in a tree is not compiled with the sanitizer: programs and shared libraries, relative to its root; or one object that may be part
+/// of any program.
+fn unwatched(sandbox: &Sandbox) -> Result<Result<Vec<PathBuf>, PathBuf>, FileError> {
+    let folder = sandbox.folder();
+    let mut programs = Vec::new();
+    for path in files::regular_files_below(folder)? {
         // What cannot be read is not executed either.
         let Ok(bytes) = files::read(&path) else {
             continue;
         };
-        if !is_watched(&bytes) {
-            return Ok(Some(path));
+        if is_watched(&bytes) {
+            continue;
+        }
+        match path.strip_prefix(folder) {
+            Ok(inside) if is_linked(&bytes) => programs.push(inside.to_path_buf()),
+            _ => return Ok(Err(path)),
         }
     }
-    Ok(None)
+    Ok(Ok(programs))
+}
+
+/// Whether a file is a program or a shared library, which is part of a program only if somebody opens it.
+fn is_linked(bytes: &[u8]) -> bool {
+    let kind = object::File::parse(bytes).map(|file| file.kind());
+    matches!(kind, Ok(ObjectKind::Executable | ObjectKind::Dynamic))
 }
 
 /// Whether a file is no program and no object, or one that is compiled with the sanitizer.

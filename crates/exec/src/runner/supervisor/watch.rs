@@ -20,8 +20,12 @@ use crate::runner::{Ending, LimitKind, Outcome, Overflow, Request, Sink, TimeKin
 /// The first sample is taken after this time; the interval then doubles up to the longest.
 const FIRST_SAMPLE: Duration = Duration::from_millis(1);
 const LONGEST_INTERVAL: Duration = Duration::from_millis(20);
-/// Sampling takes at most one part in so many of the time.
-const SAMPLING_SHARE: u32 = 10;
+/// Sampling takes at most one part in so many of the time, as long as that is no longer than [`PATIENCE`] between two samples.
+const SAMPLING_SHARE: u32 = 64;
+/// See [`SAMPLING_SHARE`].
+const PATIENCE: Duration = Duration::from_millis(100);
+/// Of many processes that take long to look at, sampling takes at most one part in so many of the time.
+const MOST_SAMPLING: u32 = 10;
 /// How often to look for the end of the command where the kernel cannot notify us.
 const BLIND_INTERVAL: Duration = Duration::from_millis(2);
 /// How long the command has waited for a processor is not looked at before one part in so many of its time is over.
@@ -281,7 +285,8 @@ impl Watch<'_> {
                 interval = (interval * 2).min(LONGEST_INTERVAL);
                 // Looks are rare enough by themselves.
                 let cost = now.elapsed().saturating_sub(self.looks.wall - looked);
-                next_sample = now + interval.max(cost * SAMPLING_SHARE);
+                let rest = (cost * SAMPLING_SHARE).min(PATIENCE);
+                next_sample = now + interval.max(rest).max(cost * MOST_SAMPLING);
             }
         }
     }
