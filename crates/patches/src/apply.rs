@@ -477,11 +477,9 @@ fn hunks(
         Ok((edits, notes))
     };
     // Only where all lines of the file end so: of others nobody knows what the new ones should be.
-    let newlines = text.iter().filter(|byte| **byte == b'\n').count();
-    let returns = text.windows(2).filter(|pair| *pair == b"\r\n").count();
     let filled: Option<Vec<diff::Hunk>> =
         file.hunks.iter().map(hunk::with_carriage_returns).collect();
-    if let Some(filled) = filled.filter(|_| newlines > 0 && newlines == returns)
+    if let Some(filled) = filled.filter(|_| all_lines_end_with_returns(text, starts))
         && let Ok((edits, found)) = attempt(&filled)
     {
         notes.push(ApplyNote::CarriageReturnsAdded { file: path.clone() });
@@ -537,6 +535,13 @@ fn hunks(
             }
         }
     })
+}
+
+/// Whether a text with lines that begin at these offsets has ends of lines, and each is `\r\n`. Mostly the first line tells that they are not.
+fn all_lines_end_with_returns(text: &[u8], starts: &[u32]) -> bool {
+    let ends = starts.iter().skip(1).map(|start| *start as usize);
+    let mut ended = ends.filter(|end| text[..*end].ends_with(b"\n")).peekable();
+    ended.peek().is_some() && ended.all(|end| text[..end].ends_with(b"\r\n"))
 }
 
 impl FileDiff {
