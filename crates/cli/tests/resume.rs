@@ -32,6 +32,7 @@ fn project() -> Place {
 fn repair(place: &Place, more: &[&str]) -> Command {
     let arguments = [
         "repair",
+        "--no-cache",
         "project",
         "--build",
         "cc -o max max.c",

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use patchwright_csource::{Clang, ParseError, Refusal, parse_statements};
 use patchwright_exec::{
@@ -63,8 +63,8 @@ pub struct Subject<'a> {
     pub limits: &'a Limits,
     /// Sources that may be read at once.
     pub jobs: usize,
-    /// Where what tests execute is kept for later runs, and the name of the program there.
-    pub kept: Option<(&'a Cache, Digest)>,
+    /// Where what tests execute is kept for later runs, the name of the program there, and how long finding it out has to take.
+    pub kept: Option<(&'a Cache, Digest, Duration)>,
     /// Is told what happens.
     pub events: &'a (dyn Fn(Event) + Sync),
 }
@@ -227,7 +227,7 @@ pub fn localize(subject: &mut Subject<'_>) -> Result<Localization, LocalizeError
 
 /// Does all that for the sources of a subject, or knows it from an earlier run.
 fn observe_or_recall(subject: &mut Subject<'_>, copy: &str) -> Result<Localization, LocalizeError> {
-    let Some((cache, program)) = subject.kept else {
+    let Some((cache, program, least)) = subject.kept else {
         return observe(subject, copy);
     };
     let key = key(subject, program);
@@ -237,9 +237,12 @@ fn observe_or_recall(subject: &mut Subject<'_>, copy: &str) -> Result<Localizati
         (subject.events)(Event::Note(told.to_owned()));
         return Ok(known);
     }
+    let started = Instant::now();
     let found = observe(subject, copy)?;
     // A path that is no text is not kept.
-    if let Ok(text) = serde_json::to_vec(&found) {
+    if started.elapsed() >= least
+        && let Ok(text) = serde_json::to_vec(&found)
+    {
         cache.put(key, &text);
     }
     Ok(found)

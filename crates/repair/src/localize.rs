@@ -53,7 +53,8 @@ pub fn localize(
         });
     };
     let remembered = prepared.remembered.clone();
-    let kept = remembered.as_ref().map(|kept| (&*kept.cache, kept.key));
+    let kept = remembered.as_ref();
+    let kept = kept.map(|kept| (&*kept.cache, kept.key, kept.least));
     let found = observe(&mut Subject {
         kept,
         copy: worker_options(project, &base, surroundings),

@@ -22,7 +22,7 @@ case $1 in
   yyeof_rule_with_other_end) says accepted "%token MYEOF 0\n%%\nstart: YYEOF;\nYYEOF: 'x';\n" ;;
   yyeof_as_token) says accepted "%%\nstart: 'x' YYEOF;\n" ;;
   testsuite_*)
-    mkdir "$folder/tests" && cd "$folder/tests" && ln -s "$root"/tests/* . || exit 2
+    mkdir "$folder/tests" && cd "$folder/tests" && ln -s "$root/tests"/* . || exit 2
     bash ./testsuite "${1#testsuite_}"
     status=$?
     cat testsuite.dir/*/testsuite.log 2>/dev/null
