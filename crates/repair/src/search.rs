@@ -55,6 +55,9 @@ const PAIRS_SHARE: f64 = 0.75;
 /// take a hundred times as long.
 const EFFORT_BEYOND_FIRST: u64 = 2;
 
+/// While few classes are found, the search for further patches goes on for this part of a budget where locations are left out.
+const SHARE_OF_FEW: f64 = 0.5;
+
 /// See [`EFFORT_BEYOND_FIRST`].
 const EXECUTIONS_BEYOND_FIRST: u64 = 1200;
 
@@ -110,6 +113,8 @@ pub(crate) struct Search<'a> {
     pub(crate) deferred: Vec<Deferred>,
     /// After so many executions the search ends.
     pub(crate) last_execution: Option<u64>,
+    /// Locations are left out.
+    pub(crate) is_partial: bool,
     /// Changes of declarations have been tried.
     pub(crate) declarations_tried: Vec<DeclarationTurn>,
     /// Those for which there was no time.
@@ -217,6 +222,7 @@ fn searched(
         found: Found::default(),
         deferred: Vec::new(),
         last_execution: None,
+        is_partial: !instrumented.left_out.is_empty(),
         declarations_tried: Vec::new(),
         declarations_left: BTreeMap::new(),
         reportable: BTreeMap::new(),
@@ -607,8 +613,12 @@ impl Search<'_> {
         }
         let work = self.found.stats.executions + self.long;
         let first = *self.first_after.get_or_insert(work);
+        // Few different patches at some places of a large program are hardly all: who gave a budget waits for more.
+        let is_poor = self.found.classes.len() * 2 < self.options.max_patches;
+        let goes_on = is_poor && self.is_partial && self.options.budget.is_some();
         let enough = self.options.first
-            || work >= first + first * EFFORT_BEYOND_FIRST + EXECUTIONS_BEYOND_FIRST;
+            || work >= first + first * EFFORT_BEYOND_FIRST + EXECUTIONS_BEYOND_FIRST
+                && !(goes_on && !self.is_over_for(SHARE_OF_FEW));
         self.found.stats.stopped_early |= enough;
         enough
     }

@@ -180,14 +180,16 @@ impl<'v> Verifying<'v, '_> {
         let passes = |number: usize| {
             let patch: &Patch = &patches[number];
             let mut early = self.prepared.checks.early();
+            let is_first = early.is_empty();
             let is_new = early.iter().all(|known| known.diff != patch.diff);
             if is_new {
                 early.push(patch.clone());
             }
             drop(early);
             // What else is asked takes its time, and nobody knows whether there is so much.
-            let is_quick = self.options.scrutinize && self.prepared.is_scrutinized_quickly();
-            if is_new && !is_quick {
+            let is_asked = self.options.scrutinize;
+            let is_quick = is_asked && self.prepared.is_scrutinized_quickly();
+            if is_new && (is_first || is_asked) && !is_quick {
                 (self.surroundings.events)(Event::Passed {
                     patch: Box::new(patch.clone()),
                     is_scrutinized: false,
