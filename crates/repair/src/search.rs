@@ -615,10 +615,10 @@ impl Search<'_> {
         let first = *self.first_after.get_or_insert(work);
         // Few different patches at some places of a large program are hardly all: who gave a budget waits for more.
         let is_poor = self.found.classes.len() * 2 < self.options.max_patches;
-        let goes_on = is_poor && self.is_partial && self.options.budget.is_some();
-        let enough = self.options.first
-            || work >= first + first * EFFORT_BEYOND_FIRST + EXECUTIONS_BEYOND_FIRST
-                && !(goes_on && !self.is_over_for(SHARE_OF_FEW));
+        let waits = is_poor && self.is_partial && self.options.budget.is_some();
+        let may_end = !waits || self.is_over_for(SHARE_OF_FEW);
+        let is_much = work >= first + first * EFFORT_BEYOND_FIRST + EXECUTIONS_BEYOND_FIRST;
+        let enough = self.options.first || may_end && is_much;
         self.found.stats.stopped_early |= enough;
         enough
     }
