@@ -22,7 +22,7 @@ use crate::suite::Test;
 use crate::verdict::{TestError, test_request};
 
 /// Programs and libraries of a copy with breakpoints. They get their functions back when this is dropped.
-pub struct Breakpoints {
+struct Breakpoints {
     /// Files with breakpoints, and where they lie as they were.
     kept: Vec<(PathBuf, PathBuf)>,
     files: Vec<WithBreakpoints>,
@@ -50,7 +50,8 @@ type Names = BTreeSet<Vec<u8>>;
 /// The sources of which one of the tests executes a function, or may do so: without a symbol table, for example, that is not known. `None` if
 /// it is not known of any.
 ///
-/// `commands` compile each source, as [`crate::record_build`] gives them. What the copy is like does not change.
+/// Each source has the commands that compile it, as [`crate::record_build`] gives them. A source without an object in the copy counts as no
+/// part of the build. The copy is as before when this returns.
 ///
 /// # Errors
 /// When files of the copy cannot be read or written, or a test cannot be run.

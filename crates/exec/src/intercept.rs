@@ -17,7 +17,7 @@ use crate::compile_commands::{CompileCommand, DatabaseError, read_compile_databa
 use crate::files::{self, Context, FileError};
 use crate::included::{OTHER_LANGUAGES, is_of_other_language};
 use crate::limits::Limits;
-use crate::runner::supervisor::trace::compilers as trace;
+use crate::runner::supervisor::trace::compilers;
 use crate::runner::{Environment, Runner, RunnerProgram};
 use crate::sandbox::{Sandbox, normalize, touch_all};
 
@@ -144,8 +144,8 @@ fn traced(
 ) -> (OsString, Environment) {
     let mut environment = environment.clone();
     for (name, value) in [
-        (trace::COMMAND, command),
-        (trace::RECORDS, records.as_os_str()),
+        (compilers::COMMAND, command),
+        (compilers::RECORDS, records.as_os_str()),
     ] {
         environment.set.insert(name.into(), value.to_owned());
     }

@@ -53,7 +53,7 @@ pub(crate) const SHOWN_COST: u32 = 2;
 /// What is known to lack parentheses is tried before the other candidates of this cost, and has it.
 pub(crate) const PARENTHESES_COST: u32 = 2;
 
-/// DeclarationTurn changes of declarations are tried.
+/// Which changes of declarations are tried at one time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum DeclarationTurn {
     /// Parentheses that bodies of macros lack.

@@ -159,8 +159,9 @@ pub fn prepare<'a>(
     let started = Instant::now();
     events(Event::Phase("building the program"));
     let remembered = Remembered::of(project, options.kept.as_ref());
-    // With a change it is another program.
-    let remembered = remembered.filter(|_| options.replaced.is_empty());
+    // With a change it is another program, and without a view what is built names the copy.
+    let is_same = options.replaced.is_empty() && worker.runner.view_active();
+    let remembered = remembered.filter(|_| is_same);
     let kept = remembered.as_ref().map(|kept| (&*kept.cache, kept.key));
     let least = remembered.as_ref().map_or(Duration::MAX, |kept| kept.least);
     let (commands, built) = record_kept_build(&mut worker, project, kept, least)?;

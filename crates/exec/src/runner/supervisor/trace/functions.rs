@@ -25,7 +25,7 @@ pub(crate) const EXECUTED: u8 = 1;
 /// What to run, and where breakpoints stand.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Request<F> {
-    /// The file for the notes: one byte for each breakpoint, and a last one for programs without any.
+    /// The file for the notes: one byte for each breakpoint, and a last one that tells whether something may have been missed.
     pub(crate) notes: PathBuf,
     /// A program in this folder that is not among the files, or one that has changed since, may have functions that are not seen.
     pub(crate) root: PathBuf,
@@ -144,7 +144,7 @@ struct Functions<'a> {
     root: &'a Path,
     /// When the breakpoints stood.
     since: (i64, i64),
-    /// The place in the notes that tells of a program without breakpoints.
+    /// The place in the notes that tells whether something may have been missed.
     unseen: u64,
     /// Programs and libraries, with their index in `places`.
     files: HashMap<&'a Path, usize>,
@@ -177,13 +177,18 @@ impl Watcher for Functions<'_> {
         let about = fs::metadata(&link);
         let is_new = about.is_ok_and(|about| (about.mtime(), about.mtime_nsec()) >= self.since);
         match is_new || program.starts_with(self.root) {
-            true => self.notes.write_all_at(&[EXECUTED], self.unseen),
+            true => self.note_unseen(),
             false => Ok(()),
         }
     }
 
     fn is_trapped(&mut self, pid: Pid) -> io::Result<bool> {
-        Ok(self.at_breakpoint(pid)?.is_some())
+        // The process may have been killed, or the trap is that of a copy of a library.
+        let is_ours = matches!(self.at_breakpoint(pid), Ok(Some(())));
+        if !is_ours {
+            self.note_unseen()?;
+        }
+        Ok(is_ours)
     }
 
     fn ends(&mut self, pid: Pid) {
@@ -192,6 +197,11 @@ impl Watcher for Functions<'_> {
 }
 
 impl Functions<'_> {
+    /// Notes that something may be executed that is not seen.
+    fn note_unseen(&self) -> io::Result<()> {
+        self.notes.write_all_at(&[EXECUTED], self.unseen)
+    }
+
     /// Notes a breakpoint at which a process is stopped, and takes it away; `None` if there is none of ours.
     fn at_breakpoint(&mut self, pid: Pid) -> io::Result<Option<()>> {
         let mut registers = registers(pid)?;
