@@ -1,7 +1,7 @@
 //! Sections of the channel and typed access to them.
 
 use crate::window::{MAX_LOCATIONS, MAX_WATCHED_SLOTS, OPEN_WINDOWS, OPEN_WORDS};
-use crate::{INSTRUCTION_WORDS, MAX_CODE, SlotDescriptor};
+use crate::{INSTRUCTION_WORDS, MAX_SURVEY_CODE, SlotDescriptor};
 use core::marker::PhantomData;
 use core::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 
@@ -9,7 +9,7 @@ use core::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 pub const MAGIC: u64 = u64::from_le_bytes(*b"PWchannl");
 
 /// Version of the layout; host and probe of different versions ignore each other.
-pub const LAYOUT_VERSION: u32 = 3;
+pub const LAYOUT_VERSION: u32 = 4;
 
 /// Words of a record before its undefined bits: commit, hash, value, flags.
 pub const RECORD_FIXED_WORDS: usize = 4;
@@ -33,6 +33,9 @@ pub enum Mode {
     /// Watch a variable of the active function: log the windows between its touches, and assign the candidate to it at
     /// the active hole, if there is one.
     Watch = 3,
+    /// Run the original code and log the states at many holes at once. The host says what the original's value is at each, as it
+    /// says what a candidate's is.
+    Survey = 4,
 }
 
 impl Mode {
@@ -43,6 +46,7 @@ impl Mode {
             1 => Some(Mode::Coverage),
             2 => Some(Mode::Candidate),
             3 => Some(Mode::Watch),
+            4 => Some(Mode::Survey),
             _ => None,
         }
     }
@@ -77,7 +81,7 @@ pub struct Header {
     pub log_bytes: AtomicU64,
     /// In [`Mode::Watch`], the bit of the watched variable, and [`CALLS_TOUCH`](crate::window::CALLS_TOUCH).
     pub watch: AtomicU64,
-    /// In [`Mode::Watch`], the number of watched places.
+    /// In [`Mode::Watch`] and [`Mode::Survey`], the number of places.
     pub location_count: AtomicU64,
     /// A process ends itself at a visit beyond so many of the run.
     pub most_visits: AtomicU64,
@@ -131,7 +135,8 @@ pub enum LayoutError {
 impl Layout {
     const SLOTS: u64 = align(size_of::<Header>() as u64);
     const CODE: u64 = align(Self::SLOTS + (MAX_WATCHED_SLOTS * SlotDescriptor::WORDS * 8) as u64);
-    pub(crate) const LOCATIONS: u64 = align(Self::CODE + (MAX_CODE * INSTRUCTION_WORDS * 8) as u64);
+    pub(crate) const LOCATIONS: u64 =
+        align(Self::CODE + (MAX_SURVEY_CODE * INSTRUCTION_WORDS * 8) as u64);
     pub(crate) const OPEN: u64 = align(Self::LOCATIONS + (MAX_LOCATIONS * 8) as u64);
     const COVERAGE: u64 = align(Self::OPEN + (OPEN_WINDOWS * OPEN_WORDS * 8) as u64);
 
@@ -277,10 +282,11 @@ impl<'a> Channel<'a> {
 
     /// The words of the candidate's code, [`INSTRUCTION_WORDS`] for each instruction.
     pub fn code(&self) -> &'a [AtomicU64] {
-        self.words(Layout::CODE, MAX_CODE * INSTRUCTION_WORDS)
+        self.words(Layout::CODE, MAX_SURVEY_CODE * INSTRUCTION_WORDS)
     }
 
-    /// One byte for each hole, 1 when it was visited.
+    /// One byte for each hole: 1 when it was visited, [`CUT_SHORT`](crate::window::CUT_SHORT) when a survey has not logged all of its
+    /// states.
     pub fn coverage(&self) -> &'a [AtomicU8] {
         let start = self.base.wrapping_add(Layout::COVERAGE as usize);
         // SAFETY: the section lies inside the channel, and is only used through atomics.

@@ -51,5 +51,8 @@ pub const MAX_SLOTS: usize = 512;
 /// Most instructions that a candidate can have.
 pub const MAX_CODE: usize = 1024;
 
+/// Most instructions of the originals of all holes that are surveyed at once.
+pub const MAX_SURVEY_CODE: usize = 16 * 1024;
+
 /// Words (of 8 bytes) of one instruction of bytecode.
 pub const INSTRUCTION_WORDS: usize = 2;

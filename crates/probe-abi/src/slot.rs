@@ -10,6 +10,8 @@ pub enum SlotKind {
     Load = 1,
     /// The value lies in memory, inside an object of known length.
     LoadBounded = 2,
+    /// The value is that of some bits in memory.
+    LoadBits = 3,
 }
 
 /// One slot of a hole.
@@ -18,7 +20,8 @@ pub enum SlotKind {
 /// `position = entry + offset + value(index) * scale` in bytes and the *entry* is what the woven source hands over for
 /// this slot, as a signed number. A position that overflows, a base or index that is undefined, and an address that
 /// cannot be read make the slot undefined. [`SlotKind::LoadBounded`] also wants
-/// `0 <= position && position + size <= length`.
+/// `0 <= position && position + size <= length`. For [`SlotKind::LoadBits`] the entry is a number of bits, and
+/// [`length`](Self::length) says which are read ([`SlotDescriptor::bits`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SlotDescriptor {
     /// How the value is obtained.
@@ -59,6 +62,16 @@ impl SlotDescriptor {
         length: 0,
     };
 
+    /// What [`length`](Self::length) is for so many bits.
+    pub fn length_of_bits(width: u8, signed: bool) -> u64 {
+        u64::from(width) | u64::from(signed) << 8
+    }
+
+    /// How many bits [`SlotKind::LoadBits`] reads, and whether the last one is that of the sign.
+    pub fn bits(&self) -> (u32, bool) {
+        (self.length as u32 & 0xff, self.length & 0x100 != 0)
+    }
+
     /// The form in which a descriptor lies in shared memory.
     pub fn encode(&self) -> [u64; Self::WORDS] {
         let head = self.kind as u64
@@ -77,6 +90,7 @@ impl SlotDescriptor {
                 0 => SlotKind::Value,
                 1 => SlotKind::Load,
                 2 => SlotKind::LoadBounded,
+                3 => SlotKind::LoadBits,
                 _ => return None,
             },
             ty: (head >> 8) as u8,
@@ -113,6 +127,6 @@ mod tests {
 
     #[test]
     fn words_that_are_no_descriptor_are_refused() {
-        assert_eq!(SlotDescriptor::decode([3, 0, 0, 0]), None);
+        assert_eq!(SlotDescriptor::decode([4, 0, 0, 0]), None);
     }
 }

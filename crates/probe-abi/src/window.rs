@@ -10,7 +10,7 @@
 use crate::layout::{Channel, Layout};
 use core::sync::atomic::{AtomicU64, Ordering};
 
-/// Most places of one function that are watched at once.
+/// Most places of one function that are watched at once, and most holes that are surveyed at once.
 pub const MAX_LOCATIONS: usize = 1024;
 
 /// Most slots of all watched places together.
@@ -25,11 +25,47 @@ pub const OPEN_WINDOWS: usize = 64;
 /// Words of an open window: owner, visits, pending, value, then the visits.
 pub const OPEN_WORDS: usize = 4 + MAX_VISITS;
 
+/// Of a hole that is surveyed, a process logs at most so many states.
+pub const MAX_SURVEYED_STATES: u32 = 48;
+
+/// A process looks at the states of a hole that is surveyed at so many visits.
+pub const MAX_SURVEYED_VISITS: u32 = 4096;
+
+/// What the byte of a hole's coverage is when a survey has not logged all of its states.
+pub const CUT_SHORT: u8 = 2;
+
 /// Bit of a watch mask: calls count as touches.
 pub const CALLS_TOUCH: u64 = 1 << 63;
 
 /// Words of a record before its own: commit, hash, info, value (of states) or nothing.
 pub const WINDOW_FIXED_WORDS: usize = 4;
+
+/// A place in the section of places: which hole, how many slots it has, and how many instructions the value of the original there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlaceWord {
+    /// Id of the hole.
+    pub hole: u32,
+    /// Its slots; those of all places follow each other.
+    pub slots: u16,
+    /// Its instructions; those of all places follow each other. None are needed to watch a variable.
+    pub code: u16,
+}
+
+impl PlaceWord {
+    /// Its form in the section.
+    pub fn encode(self) -> u64 {
+        u64::from(self.code) << 48 | u64::from(self.slots) << 32 | u64::from(self.hole)
+    }
+
+    /// Reads the form in the section.
+    pub fn decode(word: u64) -> Self {
+        Self {
+            hole: word as u32,
+            slots: (word >> 32) as u16,
+            code: (word >> 48) as u16,
+        }
+    }
+}
 
 /// What a record of the log of windows is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -26,6 +26,17 @@ pub struct Load {
     pub offset: i64,
     /// Bytes of the object at the base; a read that does not lie in it is undefined.
     pub length: Option<u64>,
+    /// Only these bits are read, the first of which the entry gives, in bits, not bytes. The length of the object does not count then.
+    pub bits: Option<Bits>,
+}
+
+/// The bits of a bit-field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bits {
+    /// How many, up to 32.
+    pub width: u8,
+    /// The last one is that of the sign.
+    pub signed: bool,
 }
 
 /// An index into what a pointer points at.
@@ -143,9 +154,10 @@ impl Candidate<'_> {
                 .index
                 .map_or(SlotDescriptor::NO_INDEX, |index| index.slot as u16);
             descriptors.push(SlotDescriptor {
-                kind: match load.length {
-                    Some(_) => SlotKind::LoadBounded,
-                    None => SlotKind::Load,
+                kind: match (load.bits, load.length) {
+                    (Some(_), _) => SlotKind::LoadBits,
+                    (None, Some(_)) => SlotKind::LoadBounded,
+                    (None, None) => SlotKind::Load,
                 },
                 ty,
                 depth,
@@ -153,7 +165,10 @@ impl Candidate<'_> {
                 index,
                 offset: load.offset,
                 scale: load.index.map_or(0, |index| index.scale),
-                length: load.length.unwrap_or(0),
+                length: match load.bits {
+                    Some(bits) => SlotDescriptor::length_of_bits(bits.width, bits.signed),
+                    None => load.length.unwrap_or(0),
+                },
             });
         }
         Ok(descriptors)
@@ -171,6 +186,7 @@ mod tests {
             index: None,
             offset: 0,
             length: None,
+            bits: None,
         })
     }
 

@@ -3,6 +3,7 @@
 use crate::candidate::{Candidate, CandidateError};
 use crate::observation::{Observation, States};
 use crate::shared::{self, SharedFileError};
+use crate::survey::{self, Seen, SurveyedHole};
 use crate::watch::{self, Watch, Watched};
 use memmap2::MmapRaw;
 use patchwright_probe_abi as abi;
@@ -196,6 +197,21 @@ impl Channel {
         Ok(())
     }
 
+    /// Lets the next runs execute the original code and log the states at these holes, which are in ascending order of their ids.
+    ///
+    /// # Errors
+    /// When they are too many, or what one of them hands over makes no sense; the mode is then as before.
+    pub fn set_survey(&mut self, holes: &[SurveyedHole<'_>]) -> Result<(), CandidateError> {
+        self.watched_slots = survey::write(self.shared(), holes)?;
+        self.set_mode(abi::Mode::Survey);
+        Ok(())
+    }
+
+    /// What has been seen at these holes, which are surveyed, since the last reset.
+    pub fn surveyed(&self, holes: &[SurveyedHole<'_>]) -> Vec<Seen> {
+        survey::read(self.shared(), self.generation, &self.watched_slots, holes)
+    }
+
     /// What has been reported about the watched variable since the last reset.
     pub fn watched(&self) -> Watched {
         watch::read(self.shared(), self.generation, &self.watched_slots)
@@ -229,7 +245,7 @@ impl Channel {
         ] {
             counter.store(0, Ordering::Relaxed);
         }
-        if self.mode == abi::Mode::Coverage {
+        if matches!(self.mode, abi::Mode::Coverage | abi::Mode::Survey) {
             for byte in channel.coverage() {
                 byte.store(0, Ordering::Relaxed);
             }

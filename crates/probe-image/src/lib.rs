@@ -10,10 +10,11 @@ mod channel;
 mod observation;
 mod patches;
 mod shared;
+mod survey;
 mod trace;
 mod watch;
 
-pub use candidate::{Candidate, CandidateError, Index, Load, Slot};
+pub use candidate::{Bits, Candidate, CandidateError, Index, Load, Slot};
 pub use channel::{Channel, ChannelError, Limits, Patience};
 pub use observation::{Observation, States};
 pub use patches::{
@@ -24,6 +25,7 @@ pub use patchwright_probe_abi::{
     MAX_SLOTS, PROBE_FILE, PROBE_VARIABLE, PlaceId, SplitReason, TRACE_FILE, TRACE_VARIABLE,
 };
 pub use shared::SharedFileError;
+pub use survey::{Seen, SurveyedHole, surveys_at_once};
 pub use trace::{ProcessEnd, Trace};
 pub use watch::{Location, VisitedState, Watch, Watched};
 

@@ -4,7 +4,7 @@ use crate::candidate::{Candidate, CandidateError, Slot};
 use crate::channel::write_code;
 use patchwright_probe_abi::{
     self as abi, FunctionId, HoleId, MAX_CODE, Record, SlotDescriptor,
-    window::{MAX_LOCATIONS, MAX_WATCHED_SLOTS, WINDOW_FIXED_WORDS, WindowRecord},
+    window::{MAX_LOCATIONS, MAX_WATCHED_SLOTS, PlaceWord, WINDOW_FIXED_WORDS, WindowRecord},
 };
 use patchwright_semantics::Instruction;
 use serde::{Deserialize, Serialize};
@@ -100,8 +100,12 @@ impl Watch<'_> {
                     word.store(value, Ordering::Relaxed);
                 }
             }
-            let packed = (descriptors.len() as u64) << 32 | u64::from(place.hole.0);
-            word.store(packed, Ordering::Relaxed);
+            let place = PlaceWord {
+                hole: place.hole.0,
+                slots: descriptors.len() as u16,
+                code: 0,
+            };
+            word.store(place.encode(), Ordering::Relaxed);
         }
         write_code(channel, code);
         let header = channel.header();

@@ -1,7 +1,7 @@
 //! The entry points that woven source calls.
 
 use crate::process::Lost;
-use crate::{observe, process, system, watch};
+use crate::{observe, process, survey, system, watch};
 use core::ffi::c_char;
 use core::slice;
 use core::sync::atomic::{AtomicU8, Ordering};
@@ -56,6 +56,16 @@ pub unsafe extern "C" fn patchwright_attach(unit: *mut UnitTable, channel: *cons
             });
             select(holes, hole_ids, SELECTED_CANDIDATE, |id| id == process.hole);
         }
+        Mode::Survey => {
+            unit.value = Some(original);
+            select(functions, function_ids, SELECTED_CANDIDATE, |_| true);
+            for (byte, id) in holes.iter().zip(hole_ids) {
+                if let Some((location, _)) = process.location(*id) {
+                    survey::remember(location, byte);
+                    byte.store(SELECTED_CANDIDATE, Ordering::Relaxed);
+                }
+            }
+        }
         Mode::Watch => {
             unit.enter = Some(enter);
             unit.visit = Some(visit);
@@ -99,6 +109,19 @@ unsafe extern "C" fn value(hole: u32, entries: *const u64, count: u32) -> u64 {
     // SAFETY: the caller answers for the entries.
     let entries = unsafe { slice::from_raw_parts(entries, count as usize) };
     observe::visit(process, hole, entries)
+}
+
+/// The original's value at a visit of `hole`, which is surveyed.
+///
+/// # Safety
+/// There must be `count` words at `entries`.
+unsafe extern "C" fn original(hole: u32, entries: *const u64, count: u32) -> u64 {
+    let Some(process) = process::current() else {
+        system::end_process();
+    };
+    // SAFETY: the caller answers for the entries.
+    let entries = unsafe { slice::from_raw_parts(entries, count as usize) };
+    survey::visit(process, hole, entries)
 }
 
 /// Hands over a pending value.

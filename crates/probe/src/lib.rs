@@ -22,6 +22,7 @@ mod observe;
 mod places;
 mod process;
 mod server;
+mod survey;
 mod system;
 mod trace;
 mod watch;

@@ -103,7 +103,11 @@ fn get(state: &State<'_>, slot: u16) -> Option<u64> {
 
 fn load(slot: &SlotDescriptor, entry: u64, state: &State<'_>, reader: &mut Reader) -> Option<u64> {
     let ty = Ty::from_u8(slot.ty)?;
-    let mut position = (entry as i64).checked_add(slot.offset)?;
+    let (entry, first_bit) = match slot.kind {
+        SlotKind::LoadBits => (entry as i64 >> 3, entry as u32 & 7),
+        _ => (entry as i64, 0),
+    };
+    let mut position = entry.checked_add(slot.offset)?;
     if slot.index != SlotDescriptor::NO_INDEX {
         let index = get(state, slot.index)? as i64;
         position = position.checked_add(index.checked_mul(slot.scale)?)?;
@@ -115,9 +119,36 @@ fn load(slot: &SlotDescriptor, entry: u64, state: &State<'_>, reader: &mut Reade
         }
     }
     let address = get(state, slot.base)?.checked_add_signed(position)?;
+    if slot.kind == SlotKind::LoadBits {
+        return load_bits(slot, ty, (address as usize, first_bit), reader);
+    }
     reader
         .read(address as usize, ty.size())
         .map(|raw| ty.canonical(raw))
+}
+
+/// The value of bits, of which the lowest is this one of the byte at this address.
+fn load_bits(
+    slot: &SlotDescriptor,
+    ty: Ty,
+    (address, first): (usize, u32),
+    reader: &mut Reader,
+) -> Option<u64> {
+    let (width, is_signed) = slot.bits();
+    if !(1..=32).contains(&width) {
+        return None;
+    }
+    let mut raw = 0u64;
+    for byte in 0..(first + width).div_ceil(8) {
+        raw |= reader.read(address.checked_add(byte as usize)?, 1)? << (byte * 8);
+    }
+    let above = 64 - width;
+    let bits = raw >> first << above;
+    let value = match is_signed {
+        true => (bits as i64 >> above) as u64,
+        false => bits >> above,
+    };
+    Some(ty.canonical(value))
 }
 
 /// The candidate's value, logged if the state is new.

@@ -5,8 +5,9 @@ use core::cell::UnsafeCell;
 use core::ffi::c_char;
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use patchwright_probe_abi::{
-    Channel, INSTRUCTION_WORDS, MAX_CODE, MAX_SLOTS, Mode, PoisonedFunction, SlotDescriptor,
-    window::{MAX_LOCATIONS, MAX_WATCHED_SLOTS},
+    Channel, INSTRUCTION_WORDS, MAX_CODE, MAX_SLOTS, MAX_SURVEY_CODE, Mode, PoisonedFunction,
+    SlotDescriptor,
+    window::{MAX_LOCATIONS, MAX_WATCHED_SLOTS, PlaceWord},
 };
 use patchwright_semantics::Instruction;
 
@@ -30,10 +31,30 @@ pub struct Process {
     slot_count: usize,
     code_length: usize,
     location_count: usize,
-    /// Watched places in ascending order of their ids: id, first slot, number of slots.
-    locations: [(u32, u32, u32); MAX_LOCATIONS],
+    /// Watched or surveyed places in ascending order of their ids.
+    locations: [Location; MAX_LOCATIONS],
     slots: [SlotDescriptor; MAX_WATCHED_SLOTS],
-    code: [Instruction; MAX_CODE],
+    code: [Instruction; MAX_SURVEY_CODE],
+}
+
+/// A watched or surveyed place.
+#[derive(Clone, Copy)]
+struct Location {
+    hole: u32,
+    first_slot: u32,
+    slots: u32,
+    first_instruction: u32,
+    instructions: u32,
+}
+
+impl Location {
+    const NONE: Location = Location {
+        hole: 0,
+        first_slot: 0,
+        slots: 0,
+        first_instruction: 0,
+        instructions: 0,
+    };
 }
 
 impl Process {
@@ -42,13 +63,26 @@ impl Process {
         self.slots.get(..self.slot_count).unwrap_or(&[])
     }
 
-    /// The watched place with this id: its index and its slots.
+    /// The watched or surveyed place with this id: its index and its slots.
     pub fn location(&self, hole: u32) -> Option<(u32, &[SlotDescriptor])> {
         let places = self.locations.get(..self.location_count)?;
-        let index = places.binary_search_by_key(&hole, |place| place.0).ok()?;
-        let (_, first, count) = *places.get(index)?;
-        let first = first as usize;
-        Some((index as u32, self.slots.get(first..first + count as usize)?))
+        let index = places
+            .binary_search_by_key(&hole, |place| place.hole)
+            .ok()?;
+        let place = places.get(index)?;
+        let first = place.first_slot as usize;
+        let slots = self.slots.get(first..first + place.slots as usize)?;
+        Some((index as u32, slots))
+    }
+
+    /// What gives the original's value at a surveyed place.
+    pub fn original(&self, location: u32) -> &[Instruction] {
+        let Some(place) = self.locations.get(location as usize) else {
+            return &[];
+        };
+        let first = place.first_instruction as usize;
+        let range = first..first + place.instructions as usize;
+        self.code.get(range).unwrap_or(&[])
     }
 
     /// The candidate.
@@ -63,18 +97,19 @@ impl Process {
         self.generation = header.generation.load(Ordering::Relaxed);
         self.hole = header.hole.load(Ordering::Relaxed);
         self.function = header.function.load(Ordering::Relaxed);
-        if matches!(self.mode, Mode::Candidate | Mode::Watch) {
+        if matches!(self.mode, Mode::Candidate | Mode::Watch | Mode::Survey) {
             self.slot_count = header.slot_count.load(Ordering::Relaxed) as usize;
             self.code_length = header.code_length.load(Ordering::Relaxed) as usize;
             self.watch = header.watch.load(Ordering::Relaxed);
-            let most = match self.mode {
-                Mode::Watch => MAX_WATCHED_SLOTS,
-                _ => MAX_SLOTS,
+            let (most_slots, most_code) = match self.mode {
+                Mode::Survey => (MAX_WATCHED_SLOTS, MAX_SURVEY_CODE),
+                Mode::Watch => (MAX_WATCHED_SLOTS, MAX_CODE),
+                _ => (MAX_SLOTS, MAX_CODE),
             };
-            if self.slot_count > most || self.code_length > MAX_CODE {
+            if self.slot_count > most_slots || self.code_length > most_code {
                 return None;
             }
-            if self.mode == Mode::Watch {
+            if self.mode != Mode::Candidate {
                 self.read_locations(channel)?;
             }
             self.record_capacity = channel
@@ -109,16 +144,24 @@ impl Process {
 
     fn read_locations(&mut self, channel: Channel<'static>) -> Option<()> {
         let count = channel.header().location_count.load(Ordering::Relaxed) as usize;
-        let mut first = 0u32;
+        let (mut first_slot, mut first_instruction) = (0u32, 0u32);
         let words = channel.locations().get(..count)?;
         for (place, word) in self.locations.iter_mut().zip(words) {
-            let word = word.load(Ordering::Relaxed);
-            let slots = (word >> 32) as u32;
-            *place = (word as u32, first, slots);
-            first = first.checked_add(slots)?;
+            let word = PlaceWord::decode(word.load(Ordering::Relaxed));
+            *place = Location {
+                hole: word.hole,
+                first_slot,
+                slots: u32::from(word.slots),
+                first_instruction,
+                instructions: u32::from(word.code),
+            };
+            first_slot = first_slot.checked_add(place.slots)?;
+            first_instruction = first_instruction.checked_add(place.instructions)?;
         }
         self.location_count = count;
-        (first as usize <= self.slot_count).then_some(())
+        let fits = first_slot as usize <= self.slot_count
+            && first_instruction as usize <= self.code_length;
+        fits.then_some(())
     }
 }
 
@@ -147,7 +190,7 @@ static PROCESS: Once = Once(UnsafeCell::new(Process {
     slot_count: 0,
     code_length: 0,
     location_count: 0,
-    locations: [(0, 0, 0); MAX_LOCATIONS],
+    locations: [Location::NONE; MAX_LOCATIONS],
     slots: [SlotDescriptor::VALUE; MAX_WATCHED_SLOTS],
     code: [Instruction {
         opcode: 0,
@@ -156,7 +199,7 @@ static PROCESS: Once = Once(UnsafeCell::new(Process {
         other_ty: 0,
         reserved: 0,
         immediate: 0,
-    }; MAX_CODE],
+    }; MAX_SURVEY_CODE],
 }));
 
 /// Written by the one thread that took `STATUS` from `UNATTACHED` to `ATTACHING`, read after `ATTACHED`.

@@ -203,6 +203,21 @@ fn close(process: &Process, channel: Channel<'_>, window: OpenWindow<'_>) -> Opt
     waits.then(|| window.value().load(Ordering::Relaxed))
 }
 
+/// Whether the record at a word of the log is that of the state at a place.
+pub fn is_state_at(words: &[AtomicU64], at: usize, location: u32, state: &State<'_>) -> bool {
+    let Some(info) = words.get(at + 2) else {
+        return false;
+    };
+    let (record, _) = WindowRecord::decode(info.load(Ordering::Relaxed));
+    let bits = state.values.len().div_ceil(64);
+    let start = at + WINDOW_FIXED_WORDS;
+    matches!(record, WindowRecord::State { location: known, .. } if known == location)
+        && words
+            .get(start..start + bits + state.values.len())
+            .and_then(|words| words.split_at_checked(bits))
+            .is_some_and(|(undefined, slots)| are_words_of(undefined, slots, state))
+}
+
 /// Where the state is in the log and, at the active place, the candidate's value in it.
 fn log_state(
     process: &Process,
@@ -215,18 +230,7 @@ fn log_state(
     let own = bits + state.values.len();
     let key = mix(hash(state), u64::from(location));
     let words = channel.log_words();
-    let same = |at: usize| {
-        let Some(info) = words.get(at + 2) else {
-            return false;
-        };
-        let (record, _) = WindowRecord::decode(info.load(Ordering::Relaxed));
-        let start = at + WINDOW_FIXED_WORDS;
-        matches!(record, WindowRecord::State { location: known, .. } if known == location)
-            && words
-                .get(start..start + own)
-                .and_then(|words| words.split_at_checked(bits))
-                .is_some_and(|(undefined, slots)| are_words_of(undefined, slots, state))
-    };
+    let same = |at: usize| is_state_at(words, at, location, state);
     let fill = |words: &[AtomicU64]| {
         if let Some((undefined, slots)) = words.split_at_checked(bits) {
             store_words(undefined, slots, state);
@@ -264,7 +268,7 @@ fn log_state(
 
 /// The first word of the record with this hash that is the `same`, written if there is none yet. `None` when the log or
 /// the table is full.
-fn find_or_write(
+pub fn find_or_write(
     process: &Process,
     channel: Channel<'_>,
     hash: u64,
@@ -346,7 +350,7 @@ fn write(
 
 const WINDOW_SEED: u64 = 0x5bd1_e995_97f4_a7c5;
 
-fn mix(hash: u64, word: u64) -> u64 {
+pub fn mix(hash: u64, word: u64) -> u64 {
     let mixed = (hash.rotate_left(5) ^ word).wrapping_mul(0xf135_7aea_2e62_a9c5);
     mixed ^ (mixed >> 32)
 }

@@ -37,6 +37,9 @@ const WORTH_A_PROOF: Duration = Duration::from_millis(250);
 /// The same for a program in which a variable is watched for the first time: every place logs.
 const WATCHED_CPU_FACTOR: u32 = 60;
 
+/// The same where all locations log.
+pub(crate) const SURVEYED_CPU_FACTOR: u32 = 30;
+
 /// An execution.
 #[derive(Serialize, Deserialize)]
 pub struct Run {
@@ -422,7 +425,7 @@ impl Search<'_> {
 
     /// How much processor time a test is expected to take. One that fails may have ended early, and then the untouched program does not
     /// show how much it takes when it passes: as much as three of four passing tests.
-    fn expected_cpu(&self, test: usize) -> Duration {
+    pub(crate) fn expected_cpu(&self, test: usize) -> Duration {
         let known = &self.prepared.baseline.tests[test];
         match known.verdict.is_pass() {
             true => cpu(known),
@@ -455,7 +458,7 @@ impl Search<'_> {
     }
 
     /// Runs a test; how long that took, and how much processor time.
-    fn run_test(
+    pub(crate) fn run_test(
         &self,
         test: usize,
         cpu: Duration,

@@ -10,7 +10,8 @@ use patchwright_exec::{RunError, Worker};
 use patchwright_probe_image::Channel;
 use patchwright_semantics::Instruction;
 use patchwright_space::{
-    CandidateId, GroupId, HoleKind, Level, Part, Schema, Space, term::Pointees,
+    CandidateId, GroupId, HoleKind, Level, Part, Schema, Space,
+    term::{Context, Pointees},
 };
 use patchwright_text::Edit;
 use rustc_hash::FxHashSet;
@@ -51,6 +52,9 @@ const MOST_STATES: usize = 2048;
 
 /// And no more than make so many evaluations, which take less than a second: whoever interrupts a run waits for them.
 const MOST_EVALUATIONS: usize = 1 << 26;
+
+/// A condition that is the same in so many states that tests see does not look at them.
+const SEVERAL_STATES: usize = 3;
 
 /// Members of a plausible class that are looked at.
 const MEMBERS_LOOKED_AT: usize = 2000;
@@ -236,28 +240,13 @@ impl Search<'_> {
         };
         let before = self.found.stats.clone();
         self.found.stats.candidates += all.count as u64;
-        let tests = self.order(entry);
         if self.options.relations.is_singly() {
+            let tests = self.order(entry);
             let candidates = level.members(0).collect();
             self.explore_singly(unit, space, candidates, cost, &tests, workers)?;
             return Ok(Explorations::Done);
         }
-        let mut exploration = Exploration {
-            unit,
-            cost,
-            space,
-            pointees,
-            tests,
-            level,
-            status: vec![Status::NEW],
-            moving: vec![0],
-            waiting: BTreeMap::new(),
-            pending: BTreeMap::new(),
-            decided: Vec::new(),
-            left_out: Vec::new(),
-            plausible: Vec::new(),
-            proposed: 0,
-        };
+        let mut exploration = self.exploration((unit, cost), space, pointees, level, vec![0]);
         let ended = self.explore_groups(&mut exploration, workers);
         self.found.stats.evaluations += exploration.level.evaluations;
         if matches!(ended, Ok(Explorations::PutOff)) {
@@ -268,10 +257,65 @@ impl Search<'_> {
             stats.undefined = before.undefined;
             return ended;
         }
+        self.forget_done_before(unit, cost);
         self.keep_decided(&mut exploration);
         self.keep_all_plausible(&exploration);
         self.tell_left_out(&exploration);
         ended
+    }
+
+    /// Explores some groups of the candidates of one cost of a unit. What stays without a verdict is neither told nor put off.
+    pub(crate) fn explore_groups_of<'s>(
+        &mut self,
+        (unit, cost): (usize, u32),
+        space: &'s Space,
+        level: Level<'s>,
+        groups: Vec<GroupId>,
+        workers: &mut [(Worker, Channel)],
+    ) -> Result<(), RepairError>
+    where
+        Self: 's,
+    {
+        let entry = &self.holes[self.units[unit].entry];
+        let pointees = self.files[entry.file].types.pointees();
+        let counts = groups.iter().filter_map(|&group| level.group(group));
+        self.found.stats.candidates += counts.map(|group| group.count as u64).sum::<u64>();
+        let mut exploration = self.exploration((unit, cost), space, pointees, level, groups);
+        let ended = self.explore_groups(&mut exploration, workers);
+        self.found.stats.evaluations += exploration.level.evaluations;
+        self.keep_all_plausible(&exploration);
+        ended.map(|_| ())
+    }
+
+    /// An exploration of these groups of a level.
+    fn exploration<'s>(
+        &self,
+        (unit, cost): (usize, u32),
+        space: &'s Space,
+        pointees: &'s Pointees,
+        level: Level<'s>,
+        groups: Vec<GroupId>,
+    ) -> Exploration<'s> {
+        let mut status = vec![Status::Dead; level.group_count()];
+        for &group in &groups {
+            status[group as usize] = Status::NEW;
+        }
+        Exploration {
+            unit,
+            cost,
+            space,
+            pointees,
+            tests: self.order(&self.holes[self.units[unit].entry]),
+            level,
+            status,
+            moving: groups,
+            waiting: BTreeMap::new(),
+            pending: BTreeMap::new(),
+            decided: Vec::new(),
+            left_out: Vec::new(),
+            plausible: Vec::new(),
+            proposed: 0,
+        }
     }
 
     fn explore_groups(
@@ -716,13 +760,20 @@ impl Search<'_> {
                 *kept <= KEPT_MEMBERS
             })
             .collect();
-        let is_guard = matches!(self.holes[number].hole.kind, HoleKind::Guard { .. });
-        let first = exploration.level.group(group).filter(|_| is_guard);
+        let hole = &self.holes[number].hole;
+        let is_guard = matches!(hole.kind, HoleKind::Guard { .. });
+        let is_condition = hole.context == Context::Truth && !is_guard;
+        let first = exploration
+            .level
+            .group(group)
+            .filter(|_| is_guard || is_condition);
         let code = first.and_then(|first| space.code(first.representative, pointees));
         let (tests, states) = (&exploration.tests, &self.states[exploration.unit].states);
         let family = &self.families[self.units[exploration.unit].family];
-        let is_never =
-            code.is_some_and(|code| family.is_always_zero(tests, exploration.unit, states, &code));
+        let values = code.and_then(|code| family.values(tests, exploration.unit, states, &code));
+        let one = values.filter(|(values, _)| values.len() == 1);
+        let is_never = is_guard && one.as_ref().is_some_and(|(values, _)| values.contains(&0));
+        let is_constant = is_condition && one.is_some_and(|(_, count)| count >= SEVERAL_STATES);
         let mut edits = members.iter().map(|(edit, _)| edit.span);
         FoundClass {
             entry: number,
@@ -730,6 +781,7 @@ impl Search<'_> {
             count,
             is_local: edits.all(|span| function.contains_span(span)),
             is_never,
+            is_constant,
             members,
             shared: None,
             header: None,

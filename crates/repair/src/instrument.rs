@@ -621,12 +621,17 @@ pub fn probe_slots(slots: &[Slot]) -> Vec<patchwright_probe_image::Slot> {
                 base,
                 index,
                 length,
+                bits,
             } => patchwright_probe_image::Slot::Load(patchwright_probe_image::Load {
                 ty: slot.ty,
                 base,
                 index: index.map(|(slot, scale)| patchwright_probe_image::Index { slot, scale }),
                 offset: 0,
                 length,
+                bits: bits.map(|bits| patchwright_probe_image::Bits {
+                    width: bits.width,
+                    signed: bits.signed,
+                }),
             }),
         })
         .collect()

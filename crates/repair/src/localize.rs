@@ -4,7 +4,12 @@
 //! are read in detail and woven. In a small one that would cost more than it saves, unless tests crash: then it is worth
 //! knowing where. In all, the locations are ranked by the tests that visit them ([`rank`]).
 
-use std::{collections::BTreeSet, ops::Range, path::Path, time::Instant};
+use std::{
+    collections::BTreeSet,
+    ops::Range,
+    path::Path,
+    time::{Duration, Instant},
+};
 
 use patchwright_exec::{Project, Test, files};
 use patchwright_localize::{
@@ -29,6 +34,21 @@ const FRAMES: usize = 4;
 
 /// Locations that are looked at unless the user says another number.
 pub const DEFAULT_LOCATIONS: usize = 200;
+
+/// The same where somebody waits for a large program so long as [`LONG`].
+const MANY_LOCATIONS: usize = 1500;
+
+/// With a budget of so much, weaving many locations takes a small part of it.
+const LONG: Duration = Duration::from_secs(150);
+
+/// How many locations are looked at first. Who has not said a number, and waits, has more of them compared.
+pub(crate) fn locations(prepared: &Prepared, options: &RepairOptions) -> usize {
+    let waits = options.budget.is_some_and(|budget| budget >= LONG) && prepared.focus.is_some();
+    match options.locations {
+        DEFAULT_LOCATIONS if waits && options.widens => MANY_LOCATIONS,
+        wanted => wanted,
+    }
+}
 
 /// Finds what each test of a prepared project executes, in the selected files.
 ///

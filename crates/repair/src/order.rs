@@ -16,6 +16,13 @@ const LINES_FROM_CRASH: u32 = 25;
 /// many locations for all cheaper changes of all of them to be tried before. The same holds for first values, where tests fail because of what variables without one hold.
 const COSTS_AHEAD: u32 = 3;
 
+/// Where many locations are looked at, so many of the most suspicious ones have their turn at their cost. Those behind them wait until
+/// cheaper changes have been tried at more of them: the likeliest change of each of many comes before the hundredth of one.
+const NEAR: usize = 400;
+
+/// So many times as many wait for one cost more than those before.
+const FURTHER: usize = 4;
+
 /// So many functions of the stack.
 const FRAMES: u32 = 3;
 
@@ -67,6 +74,10 @@ pub(crate) fn steps(
             ahead
         }
     };
+    let later = match options.all {
+        true => vec![0; holes.len()],
+        false => later(holes),
+    };
     let costs = 1..=options.max_cost;
     let mut steps: Vec<Step> = costs
         .flat_map(|cost| order.iter().map(move |&unit| (cost, unit)))
@@ -75,7 +86,9 @@ pub(crate) fn steps(
                 true => COSTS_AHEAD,
                 false => 0,
             };
-            let level = cost.saturating_sub(ahead).max(1);
+            let level = (cost + later[units[unit].entry])
+                .saturating_sub(ahead)
+                .max(1);
             Step { level, cost, unit }
         })
         .collect();
@@ -89,6 +102,23 @@ pub(crate) fn steps(
         });
     }
     steps
+}
+
+/// How many costs later each location has its turn.
+fn later(holes: &[HoleEntry]) -> Vec<u32> {
+    let mut order: Vec<usize> = (0..holes.len()).collect();
+    order.sort_by(|&a, &b| holes[a].by_suspicion(&holes[b]).then(a.cmp(&b)));
+    let mut later = vec![0; holes.len()];
+    let (mut counted, mut end, mut by) = (0, NEAR, 0);
+    for hole in order {
+        if counted >= end {
+            end *= FURTHER;
+            by += 1;
+        }
+        counted += usize::from(holes[hole].is_counted());
+        later[hole] = by;
+    }
+    later
 }
 
 /// The declarations that get a first value, and what is cleared.

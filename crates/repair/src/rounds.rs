@@ -137,7 +137,10 @@ impl Repair<'_, '_> {
             tries_two_places: two_places::is_possible(&prepared, wanted),
             reserve: self.reserve(phases),
             end_of_one_place: None,
-            options: wanted.clone(),
+            options: RepairOptions {
+                locations: localize::locations(&prepared, wanted),
+                ..wanted.clone()
+            },
             earlier: None,
             rejected: Vec::new(),
             undefined: Vec::new(),

@@ -29,6 +29,7 @@ use crate::{
     execute::{usual, usual_cpu},
     explore::{Explorations, KEPT_MEMBERS, Lone},
     family::{Family, Unit, UnitState, families},
+    favoured::DoneBefore,
     found::{Found, FoundClass},
     instrument::{HoleEntry, Instrumented, SourceFile},
     order::{Step, steps},
@@ -120,7 +121,9 @@ pub(crate) struct Search<'a> {
     /// Those for which there was no time.
     pub(crate) declarations_left: BTreeMap<DeclarationTurn, Vec<Tried>>,
     /// By location: plausible candidates that do not only take something out.
-    reportable: BTreeMap<usize, usize>,
+    pub(crate) reportable: BTreeMap<usize, usize>,
+    /// What was done before its turn came.
+    pub(crate) done_before: DoneBefore,
     /// Places of which it was said that candidates are put off or left out there.
     pub(crate) told_left_out: BTreeSet<String>,
     /// So much may be spent on the exploration that goes on, in executions of the usual length.
@@ -226,6 +229,7 @@ fn searched(
         declarations_tried: Vec::new(),
         declarations_left: BTreeMap::new(),
         reportable: BTreeMap::new(),
+        done_before: DoneBefore::new(),
         told_left_out: BTreeSet::new(),
         slice: None,
         lone: BTreeMap::new(),
@@ -240,9 +244,15 @@ fn searched(
     for (worker, _) in workers.iter_mut() {
         worker.runner.set_repeats_cases(options.virtualize);
     }
-    let mut spaces: BTreeMap<usize, Space> = BTreeMap::new();
-    let mut kept = 0;
+    let mut spaces = Spaces::default();
     let mut has_deferred = false;
+    if search.is_surveyed() {
+        match search.explore_favoured(workers) {
+            Err(error) if error.is_cancelled() => search.found.interrupted = true,
+            explored => explored?,
+        }
+        has_deferred = !search.found.classes.is_empty();
+    }
     let mut turns = Turns::new(&steps, prepared.passing.len() + prepared.failing.len());
     loop {
         if search.is_over() {
@@ -329,13 +339,7 @@ fn searched(
             }
             continue;
         }
-        let space = match spaces.remove(&unit) {
-            Some(space) => {
-                kept -= space.bytes();
-                space
-            }
-            None => search.space(unit, cost),
-        };
+        let space = spaces.take(&mut search, unit, cost);
         let before = search.found.stats.clone();
         search.slice = turn.slice.filter(|_| !options.all);
         let explored = search.explore(unit, &space, cost, workers);
@@ -359,15 +363,7 @@ fn searched(
             break;
         }
         if search.units[unit].target.is_none() {
-            kept += space.bytes();
-            spaces.insert(unit, space);
-            while kept > KEPT_BYTES {
-                // The one that is needed last comes right before this one.
-                let Some((_, dropped)) = spaces.pop_last() else {
-                    break;
-                };
-                kept -= dropped.bytes();
-            }
+            spaces.put(unit, space);
         }
     }
     let is_done = turns.are_over() && !search.found.interrupted;
@@ -427,7 +423,51 @@ fn searched(
     Ok(found)
 }
 
+/// Spaces that are kept until they are needed again.
+#[derive(Default)]
+struct Spaces {
+    kept: BTreeMap<usize, Space>,
+    bytes: usize,
+}
+
+impl Spaces {
+    /// The space of a unit, which is no longer kept.
+    fn take(&mut self, search: &mut Search<'_>, unit: usize, cost: u32) -> Space {
+        match self.kept.remove(&unit) {
+            Some(space) => {
+                self.bytes -= space.bytes();
+                space
+            }
+            None => search.space(unit, cost),
+        }
+    }
+
+    /// Keeps a space, and drops others where they take too much memory.
+    fn put(&mut self, unit: usize, space: Space) {
+        self.bytes += space.bytes();
+        self.kept.insert(unit, space);
+        while self.bytes > KEPT_BYTES {
+            // The one that is needed last comes right before this one.
+            let Some((_, dropped)) = self.kept.pop_last() else {
+                break;
+            };
+            self.bytes -= dropped.bytes();
+        }
+    }
+}
+
 impl Search<'_> {
+    /// Whether a survey is worth its time: where a program has more locations than can be looked at closely.
+    fn is_surveyed(&self) -> bool {
+        let is_measurement = self.options.keep_verdicts || self.options.all;
+        self.is_partial && !is_measurement && self.options.relations == Relations::Both
+    }
+
+    /// Whether the test is only used for verification.
+    pub(crate) fn is_set_aside(&self, test: usize) -> bool {
+        self.set_aside.contains(&test)
+    }
+
     /// Adds what has been done since `before` to the effort at the unit's hole.
     pub(crate) fn count_effort(&mut self, unit: usize, before: &Stats) {
         let now = &self.found.stats;
@@ -541,17 +581,26 @@ impl Search<'_> {
 
     /// The space of a unit: for assignments as far as this cost, for others all of it.
     pub(crate) fn space(&mut self, unit: usize, cost: u32) -> Space {
+        let space = self.space_within(unit, cost, self.options.space);
+        if self.units[unit].target.is_none() {
+            let mut costs: Vec<u32> = space.blocks.iter().map(|block| block.cost).collect();
+            costs.dedup();
+            self.states[unit].costs = Some(costs);
+        }
+        space
+    }
+
+    /// The space of a unit within limits.
+    pub(crate) fn space_within(&self, unit: usize, cost: u32, limits: SpaceLimits) -> Space {
         let entry = &self.holes[self.units[unit].entry];
         let file = &self.files[entry.file];
         let (hole, limits) = match self.units[unit].target {
-            None => (entry.hole.clone(), self.options.space),
+            None => (entry.hole.clone(), limits),
             Some(target) => (
                 entry.hole.assigning(target),
                 SpaceLimits {
-                    term_size: (cost - ASSIGNMENT_COST)
-                        .max(1)
-                        .min(self.options.space.term_size),
-                    ..self.options.space
+                    term_size: (cost - ASSIGNMENT_COST).max(1).min(limits.term_size),
+                    ..limits
                 },
             ),
         };
@@ -566,12 +615,12 @@ impl Search<'_> {
         );
         let schemas = self.options.schemas;
         space.blocks.retain(|block| schemas.contains(block.schema));
-        if self.units[unit].target.is_none() {
-            let mut costs: Vec<u32> = space.blocks.iter().map(|block| block.cost).collect();
-            costs.dedup();
-            self.states[unit].costs = Some(costs);
-        }
         space
+    }
+
+    /// How long the search has gone on.
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.started.elapsed()
     }
 
     /// Whether this share of the time is over.

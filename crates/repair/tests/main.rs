@@ -10,5 +10,6 @@ mod equivalence;
 mod paper;
 mod put_off;
 mod random_programs;
+mod survey;
 mod two_places;
 mod widening;

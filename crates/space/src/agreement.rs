@@ -215,10 +215,11 @@ fn describe_atom(atoms: &Atoms, ctype: CType, slot: &Slot, pointees: &Pointees) 
             base,
             index,
             length,
+            bits,
         } => {
             let entry = |slot: usize| &atoms.slots[slot].entry;
             format!(
-                " at {} {:?} {length:?}",
+                " at {} {:?} {length:?} {bits:?}",
                 entry(base),
                 index.map(|(slot, scale)| (entry(slot), scale))
             )

@@ -112,6 +112,6 @@ pub use leaves::{LeafLimits, Mentions, leaves, mentions};
 pub use partition::{Group, GroupId, Level, Part};
 pub use sites::Parents;
 pub use slots::{AtomBuilder, Slot, SlotSource};
-pub use space::{Block, CandidateId, Schema, Schemas, Space, SpaceLimits};
+pub use space::{Block, CandidateId, Schema, Schemas, Space, SpaceLimits, original};
 pub use states::StateSet;
 pub use types::TermTypes;

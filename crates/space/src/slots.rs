@@ -42,7 +42,18 @@ pub enum SlotSource {
         index: Option<(usize, i64)>,
         /// Bytes of the object at the base, if known: other reads are undefined.
         length: Option<u64>,
+        /// The value is that of these bits, and the entry a number of bits.
+        bits: Option<Bits>,
     },
+}
+
+/// The bits of a bit-field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bits {
+    /// How many.
+    pub width: u8,
+    /// The last one is that of the sign.
+    pub signed: bool,
 }
 
 /// The atoms at one hole.
@@ -68,7 +79,16 @@ struct Path {
     ty: TypeId,
     /// The type to which a bit-field is promoted, which is the type of its atom.
     promoted: Option<CType>,
+    /// Where a bit-field lies that is not read by the compiler.
+    bits: Option<BitPlace>,
     reach: Reach,
+}
+
+/// A bit-field in a record in memory.
+struct BitPlace {
+    bits: Bits,
+    /// C text, the number of its first bit in the record.
+    first: String,
 }
 
 enum Reach {
@@ -326,11 +346,19 @@ impl AtomBuilder<'_> {
                 index,
                 length,
             } => Slot {
-                entry: format!("(__pw_u64)({offset})"),
+                entry: match &path.bits {
+                    None => format!("(__pw_u64)({offset})"),
+                    // In bits.
+                    Some(place) => format!("(__pw_u64)(({offset})*8+(long long){})", place.first),
+                },
                 source: SlotSource::Load {
                     base,
                     index,
-                    length,
+                    length: match path.bits {
+                        Some(_) if length.is_some() => return None,
+                        _ => length,
+                    },
+                    bits: path.bits.map(|place| place.bits),
                 },
                 ty: ctype.value_type(),
             },
@@ -440,6 +468,7 @@ impl AtomBuilder<'_> {
                     precedence: Precedence::Primary,
                     ty,
                     promoted: None,
+                    bits: None,
                     reach: Reach::Direct,
                 })
             }
@@ -455,10 +484,15 @@ impl AtomBuilder<'_> {
                 // A member of an anonymous member is written as a member of the whole.
                 let inner = self.path(atoms, function, *base)?;
                 let promoted = match bit_field {
-                    // The probe reads whole bytes; what the compiler reads by itself is no matter.
-                    true if !matches!(inner.reach, Reach::Direct) => return None,
                     true => Some(self.promoted_bit_field(inner.ty, name)?),
                     false => None,
+                };
+                // What the compiler reads by itself needs no place.
+                let bits = match (bit_field, &inner.reach) {
+                    (true, Reach::Memory { .. }) => {
+                        Some(self.bit_place(inner.ty, &inner.text, name)?)
+                    }
+                    _ => None,
                 };
                 let text = if name.is_empty() {
                     inner.text.clone()
@@ -474,7 +508,7 @@ impl AtomBuilder<'_> {
                         length,
                     } => Reach::Memory {
                         base,
-                        offset: if name.is_empty() {
+                        offset: if name.is_empty() || *bit_field {
                             offset
                         } else {
                             format!(
@@ -491,6 +525,7 @@ impl AtomBuilder<'_> {
                     precedence: Precedence::Postfix,
                     ty,
                     promoted,
+                    bits,
                     reach,
                 })
             }
@@ -500,11 +535,15 @@ impl AtomBuilder<'_> {
                 name,
                 bit_field,
             } => {
-                if *bit_field || name.is_empty() || self.unit.replaced_names.contains(name) {
+                if name.is_empty() || self.unit.replaced_names.contains(name) {
                     return None;
                 }
+                let record = function.expr(*base).ty;
                 let pointer = self.pointer(atoms, function, *base)?;
-                Some(arrow(pointer, name, ty))
+                match bit_field {
+                    true => self.bits_behind(pointer, record, name, ty),
+                    false => Some(arrow(pointer, name, ty)),
+                }
             }
             ExprKind::Subscript { base, index } => {
                 let pointer = self.pointer(atoms, function, *base)?;
@@ -568,6 +607,7 @@ impl AtomBuilder<'_> {
             precedence: Precedence::Postfix,
             ty,
             promoted: None,
+            bits: None,
             reach: pointer.reach(),
         })
     }
@@ -626,7 +666,7 @@ impl AtomBuilder<'_> {
         let base_name = variable.name.clone();
         let is_pointer = matches!(self.unit.types.kind(variable.ty), TypeKind::Pointer(_));
         let is_array = matches!(self.unit.types.kind(ty), TypeKind::Array(..));
-        if is_pointer && (is_array || is_bit_field) || self.unit.replaced_names.contains(name) {
+        if is_pointer && is_array || self.unit.replaced_names.contains(name) {
             return None;
         }
         if !is_pointer {
@@ -641,7 +681,56 @@ impl AtomBuilder<'_> {
         let pointer = self.variable(atoms, base)?;
         let slot = atoms.table[pointer].slot as usize;
         let pointer = Pointer::to_slot(slot, base_name, Precedence::Primary, None);
-        self.read_path(atoms, arrow(pointer, name, ty))
+        let path = match is_bit_field {
+            true => self.bits_behind(pointer, variable.ty, name, ty)?,
+            false => arrow(pointer, name, ty),
+        };
+        self.read_path(atoms, path)
+    }
+
+    /// Bit-field `name` of the record that the pointer of type `ty` points to.
+    fn bits_behind(
+        &self,
+        pointer: Pointer,
+        record: TypeId,
+        name: &str,
+        ty: TypeId,
+    ) -> Option<Path> {
+        let record = self.unit.types.element(record)?;
+        let promoted = self.promoted_bit_field(record, name)?;
+        let text = postfix(&pointer.text, pointer.precedence);
+        let bits = self.bit_place(record, &format!("*{text}"), name)?;
+        Some(Path {
+            text: format!("{text}->{name}"),
+            precedence: Precedence::Postfix,
+            ty,
+            promoted: Some(promoted),
+            bits: Some(bits),
+            reach: pointer.reach(),
+        })
+    }
+
+    /// Where bit-field `name` lies in a record, an expression of whose type is `text`. The compiler tells: it has the first bit set in an
+    /// object of that type of which nothing else is.
+    fn bit_place(&self, record: TypeId, text: &str, name: &str) -> Option<BitPlace> {
+        let types = &self.unit.types;
+        let TypeKind::Record(record) = *types.kind(record) else {
+            return None;
+        };
+        let mut fields = types.record(record).fields.iter().flatten();
+        let field = fields.find(|field| field.name == name)?;
+        let width = u8::try_from(field.bit_width?).ok()?;
+        let signed = matches!(
+            types.integer_kind(field.ty)?,
+            IntegerKind::SignedChar | IntegerKind::Char | IntegerKind::Short | IntegerKind::Int
+        );
+        let object = format!("static const __typeof__({text}) __pw_b={{.{name}=1}};");
+        Some(BitPlace {
+            bits: Bits { width, signed },
+            first: format!(
+                "(__extension__({{{object}__pw_first_bit((const void *)&__pw_b,sizeof __pw_b);}}))"
+            ),
+        })
     }
 
     /// The atom for `*variable` or `variable[index]` (`index` a variable or constant text).
@@ -764,6 +853,7 @@ fn arrow(mut pointer: Pointer, name: &str, ty: TypeId) -> Path {
         precedence: Precedence::Postfix,
         ty,
         promoted: None,
+        bits: None,
         reach: pointer.reach(),
     }
 }
@@ -779,6 +869,7 @@ fn dereference(pointer: Pointer, ty: TypeId) -> Path {
         precedence: Precedence::Unary,
         ty,
         promoted: None,
+        bits: None,
         reach: pointer.reach(),
     }
 }

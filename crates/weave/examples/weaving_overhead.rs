@@ -190,6 +190,7 @@ fn main() {
             index: None,
             offset,
             length: None,
+            bits: None,
         })
     };
     let entries = [value, pointer, "0", "0", "0", "0"];

@@ -166,6 +166,13 @@ static __inline__ __PW_OURS __pw_u64 __pw_f32(float x) { union __pw_float u; u.u
 static __inline__ __PW_OURS __pw_u64 __pw_f64(double x) { union __pw_float u; u.f64 = x; return u.u64; }
 static __inline__ __PW_OURS float __pw_as_f32(__pw_u64 x) { union __pw_float u; u.u64 = x; return u.f32; }
 static __inline__ __PW_OURS double __pw_as_f64(__pw_u64 x) { union __pw_float u; u.u64 = x; return u.f64; }
+static __pw_u64 __attribute__((__noinline__)) __PW_OURS __pw_first_bit(const void *object, unsigned long size) {
+  const unsigned char *bytes = (const unsigned char *)object;
+  unsigned long at;
+  for (at = 0; at < size; at++)
+    if (bytes[at]) return at * 8 + (__pw_u64)__builtin_ctz(bytes[at]);
+  return 0;
+}
 static void __attribute__((__noinline__)) __PW_OURS __pw_put(void *at, unsigned long size, __pw_u64 x) {
   switch (size) {
   case 1: __builtin_memcpy(at, &x, 1); break;

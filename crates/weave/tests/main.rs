@@ -11,3 +11,4 @@ mod memory;
 mod places;
 mod processes;
 mod refusals;
+mod survey;

@@ -2,7 +2,7 @@
 #![allow(clippy::disallowed_methods)] // Tests start compilers and write into folders of their own.
 
 use crate::common::{Bench, Program, integer, rows};
-use patchwright_probe_image::{Index, Limits, Load, Patience, Slot};
+use patchwright_probe_image::{Bits, Index, Limits, Load, Patience, Slot};
 use patchwright_semantics::{Instruction, Ty};
 use patchwright_weave::HookKind;
 use std::os::unix::process::ExitStatusExt;
@@ -47,6 +47,7 @@ fn load(ty: Ty, base: usize) -> Slot {
         index: None,
         offset: 0,
         length: None,
+        bits: None,
     })
 }
 
@@ -68,6 +69,7 @@ fn slots() -> Vec<Slot> {
             index: Some(Index { slot: 1, scale: 2 }),
             offset: 16,
             length: Some(22),
+            bits: None,
         }),
     ]
 }
@@ -168,6 +170,7 @@ fn a_bounded_load_outside_its_object_is_undefined() {
         index: None,
         offset: 0,
         length: Some(16),
+        bits: None,
     });
     bench.candidate(
         0,
@@ -366,4 +369,79 @@ fn a_run_that_goes_on_for_longer_than_the_host_has_patience_for_is_ended() {
     bench.run("a", &[]);
     assert!(bench.observation().is_complete());
     assert_eq!(bench.observation().visits, 1000);
+}
+
+const FLAGS: &str = r#"#include <stdio.h>
+struct flags { char name; unsigned first : 3; int second : 5; unsigned : 2; _Bool third : 1; unsigned fourth : 21; };
+static int shown(const struct flags *p)
+{
+  if (p != NULL)
+    printf("%c\n", p->name);
+  return 0;
+}
+int main(void)
+{
+  struct flags all = { 'a', 5, -7, 1, 0x1abcde };
+  return shown(&all) + shown(NULL);
+}
+"#;
+
+#[test]
+fn bit_fields_behind_pointers_are_read_bit_by_bit() {
+    let place = |name: &str| {
+        format!(
+            "(__pw_u64)((0)*8+(long long)(__extension__({{static const __typeof__(*p) __pw_b={{.{name}=1}};\
+             __pw_first_bit((const void *)&__pw_b,sizeof __pw_b);}})))"
+        )
+    };
+    let entries = [
+        place("first"),
+        place("second"),
+        place("third"),
+        place("fourth"),
+    ];
+    let entries: Vec<&str> = std::iter::once(POINTER)
+        .chain(entries.iter().map(String::as_str))
+        .collect();
+    let bits = |width, signed, ty| {
+        Slot::Load(Load {
+            ty,
+            base: 0,
+            index: None,
+            offset: 0,
+            length: None,
+            bits: Some(Bits { width, signed }),
+        })
+    };
+    let slots = [
+        Slot::Value(Ty::Ptr),
+        bits(3, false, Ty::I32),
+        bits(5, true, Ty::I32),
+        bits(1, false, Ty::I32),
+        bits(21, false, Ty::I32),
+    ];
+    let program = Program::new(FLAGS)
+        .function(0, "static int shown(", &[])
+        .hole(0, "p != NULL", HookKind::Condition, &entries);
+    for compiler in [
+        "gcc -O0",
+        "gcc -O2",
+        "clang-19 -O2",
+        "gcc -fsanitize=address",
+    ] {
+        let mut bench = Bench::new();
+        bench.write("flags.c", program.woven());
+        bench.compile(&format!(
+            "{compiler} -Wall -Wextra -Werror -o flags flags.c"
+        ));
+        bench.candidate(0, 0, &slots, &[Instruction::constant(0)]);
+        bench.run("flags", &[]);
+        let observation = bench.observation();
+        let states = &observation.states;
+        assert_eq!(states.len(), 2, "{compiler}");
+        let expected = [5, -7i64 as u64, 1, 0x1abcde];
+        assert_eq!(states.values(0)[1..], expected, "{compiler}");
+        assert_eq!(states.undefined(0), [0; 5], "{compiler}");
+        assert_eq!(states.undefined(1), [0, 1, 1, 1, 1], "{compiler}");
+    }
 }
