@@ -196,7 +196,6 @@ impl Search<'_> {
                     shared: None,
                     is_local: tried.change.is_local,
                     is_never: false,
-                    is_constant: false,
                     header: tried.header.clone(),
                 });
             }

@@ -107,7 +107,6 @@ impl Search<'_> {
             shared: None,
             is_local: true,
             is_never: false,
-            is_constant: false,
             header: None,
         });
         Ok(())

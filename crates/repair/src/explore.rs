@@ -10,8 +10,7 @@ use patchwright_exec::{RunError, Worker};
 use patchwright_probe_image::Channel;
 use patchwright_semantics::Instruction;
 use patchwright_space::{
-    CandidateId, GroupId, HoleKind, Level, Part, Schema, Space,
-    term::{Context, Pointees},
+    CandidateId, GroupId, HoleKind, Level, Part, Schema, Space, term::Pointees,
 };
 use patchwright_text::Edit;
 use rustc_hash::FxHashSet;
@@ -52,9 +51,6 @@ const MOST_STATES: usize = 2048;
 
 /// And no more than make so many evaluations, which take less than a second: whoever interrupts a run waits for them.
 const MOST_EVALUATIONS: usize = 1 << 26;
-
-/// A condition that is the same in so many states that tests see does not look at them.
-const SEVERAL_STATES: usize = 3;
 
 /// Members of a plausible class that are looked at.
 const MEMBERS_LOOKED_AT: usize = 2000;
@@ -760,20 +756,13 @@ impl Search<'_> {
                 *kept <= KEPT_MEMBERS
             })
             .collect();
-        let hole = &self.holes[number].hole;
-        let is_guard = matches!(hole.kind, HoleKind::Guard { .. });
-        let is_condition = hole.context == Context::Truth && !is_guard;
-        let first = exploration
-            .level
-            .group(group)
-            .filter(|_| is_guard || is_condition);
+        let is_guard = matches!(self.holes[number].hole.kind, HoleKind::Guard { .. });
+        let first = exploration.level.group(group).filter(|_| is_guard);
         let code = first.and_then(|first| space.code(first.representative, pointees));
         let (tests, states) = (&exploration.tests, &self.states[exploration.unit].states);
         let family = &self.families[self.units[exploration.unit].family];
-        let values = code.and_then(|code| family.values(tests, exploration.unit, states, &code));
-        let one = values.filter(|(values, _)| values.len() == 1);
-        let is_never = is_guard && one.as_ref().is_some_and(|(values, _)| values.contains(&0));
-        let is_constant = is_condition && one.is_some_and(|(_, count)| count >= SEVERAL_STATES);
+        let is_never =
+            code.is_some_and(|code| family.is_always_zero(tests, exploration.unit, states, &code));
         let mut edits = members.iter().map(|(edit, _)| edit.span);
         FoundClass {
             entry: number,
@@ -781,7 +770,6 @@ impl Search<'_> {
             count,
             is_local: edits.all(|span| function.contains_span(span)),
             is_never,
-            is_constant,
             members,
             shared: None,
             header: None,

@@ -7,11 +7,7 @@
 //! term, if its place lies in the window, or else what the variable held before. That composes the
 //! value relation with the dependency relation (f1x, section 3.5 and appendix B).
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    hash::BuildHasher,
-    time::Duration,
-};
+use std::{collections::BTreeMap, hash::BuildHasher, time::Duration};
 
 use hashbrown::HashTable;
 use patchwright_exec::FailReason;
@@ -394,25 +390,26 @@ impl Family {
         Some(found)
     }
 
-    /// The values that a candidate of `unit` has in all that these tests see, and in how many states that is; `None` if not all of it is
-    /// known.
-    pub fn values(
+    /// Whether a candidate gives 0 in all that these tests see of it, as far as classes tell.
+    pub fn is_always_zero(
         &self,
         tests: &[usize],
         unit: usize,
         states: &StateSet,
         code: &[Instruction],
-    ) -> Option<(BTreeSet<u64>, usize)> {
-        let (mut values, mut seen) = (BTreeSet::new(), BTreeSet::new());
-        for test in tests {
-            self.classes.get(test)?.lookup(|id| {
-                let value = self.value_in(id, unit, states, code);
-                values.extend(value);
-                seen.insert(id);
-                value
-            })?;
-        }
-        Some((values, seen.len()))
+    ) -> bool {
+        tests.iter().all(|test| {
+            let mut is_zero = true;
+            let classes = self.classes.get(test);
+            let verdict = classes.and_then(|classes| {
+                classes.lookup(|id| {
+                    let value = self.value_in(id, unit, states, code);
+                    is_zero &= value == Some(0);
+                    value
+                })
+            });
+            verdict.is_some() && is_zero
+        })
     }
 
     /// What a candidate of `unit` gives in what a test sees; `None` if that is undefined.

@@ -35,8 +35,6 @@ pub struct FoundClass {
     pub is_local: bool,
     /// They put a statement under conditions that never hold in a test: for the tests it is not there.
     pub is_never: bool,
-    /// They make a condition that is always true, or always false, in whatever tests see: for the tests it is none.
-    pub is_constant: bool,
     /// The file that the edits are of, if that is not the hole's file but one that it includes.
     pub header: Option<Arc<Header>>,
 }

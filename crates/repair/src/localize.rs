@@ -35,19 +35,17 @@ const FRAMES: usize = 4;
 /// Locations that are looked at unless the user says another number.
 pub const DEFAULT_LOCATIONS: usize = 200;
 
-/// The same where somebody waits for a large program so long as [`LONG`].
-const MANY_LOCATIONS: usize = 1500;
+/// Where somebody waits for a large program for at least [`LONG`] and nothing is found at these, so many are compared.
+pub(crate) const MANY_LOCATIONS: usize = 1500;
 
-/// With a budget of so much, weaving many locations takes a small part of it.
+/// To read and weave many locations takes a small part of so much.
 const LONG: Duration = Duration::from_secs(150);
 
-/// How many locations are looked at first. Who has not said a number, and waits, has more of them compared.
-pub(crate) fn locations(prepared: &Prepared, options: &RepairOptions) -> usize {
-    let waits = options.budget.is_some_and(|budget| budget >= LONG) && prepared.focus.is_some();
-    match options.locations {
-        DEFAULT_LOCATIONS if waits && options.widens => MANY_LOCATIONS,
-        wanted => wanted,
-    }
+/// Whether the most suspicious locations are looked at briefly, and many others then: where somebody waits who has not said a number.
+pub(crate) fn is_brief(prepared: &Prepared, options: &RepairOptions) -> bool {
+    let waits = options.budget.is_some_and(|budget| budget >= LONG);
+    let is_default = options.locations == DEFAULT_LOCATIONS && options.widens;
+    waits && is_default && prepared.focus.is_some()
 }
 
 /// Finds what each test of a prepared project executes, in the selected files.

@@ -191,9 +191,9 @@ const NEAR_CRASH: f64 = 0.45;
 /// Of the nearness of a crash itself, so much makes a location one where it happens.
 const AT_CRASH: f64 = 0.9;
 
-/// The order of the report: cost, and one more each where tests crash and it is neither in that function nor where it is called, where a condition is always the same in the tests, and for what names something that the function does not mention; less drastic changes before more drastic ones (moved statements after what changes
+/// The order of the report: cost, and one more where tests crash and it is neither in that function nor where it is called; less drastic changes before more drastic ones (moved statements after what changes
 /// values, numbers but 1 that are added to something after these, and exits last); conditions of what crashes before others; what people rarely change after what they do (numbers as conditions, signs, casts), and so what then has one
-/// operand twice, or leaves a variable that nothing reads; the first of each class before the others, and for that what compares things that the function compares elsewhere, or
+/// operand twice, or leaves a variable that nothing reads; what names only what the function mentions before what does not; the first of each class before the others, and for that what compares things that the function compares elsewhere, or
 /// others in the same way, and what keeps a condition and adds to it; what calculates something new after what does not; what adds or takes away one and nothing else before others; such
 /// comparisons before others; steps at the end of a block before others; numbers of the function, or the next one, before others and before variables in their place; another operator before other changes, and fewer bytes of text before more; kind of change; the order of the search.
 /// Of those that differ in a number only, all but the first [`NUMBERS_REPORTED`] come after everything else, as those of one location beyond
@@ -318,13 +318,14 @@ pub(crate) fn ranked<'f>(classes: &'f [FoundClass], places: Places<'_>) -> Vec<P
         );
         (
             proposal.is_evasion,
-            proposal.found.cost
-                + u32::from(is_far(proposal.found))
-                + u32::from(proposal.found.is_constant)
-                + u32::from(proposal.is_unmentioned),
+            proposal.found.cost + u32::from(is_far(proposal.found)),
             (drastic, !keeps_from_crash(proposal)),
             proposal.schema == Schema::UnusualExpression || proposal.repeats || proposal.forgets,
-            (proposal.member, !proposal.remembers),
+            (
+                proposal.is_unmentioned,
+                proposal.member,
+                !proposal.remembers,
+            ),
             (proposal.is_calculated(), !proposal.is_one_off),
             proposal.strangeness,
             proposal.is_early_step,

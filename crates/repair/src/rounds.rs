@@ -21,6 +21,9 @@ const ONE_PLACE: f64 = 0.6;
 /// The same where locations are left out: that the place is among those is likelier than that there are two.
 const ONE_OF_MANY: f64 = 0.85;
 
+/// The part of it that the most suspicious locations have, before many others are compared.
+const BRIEF: f64 = 0.2;
+
 /// So many times the locations are looked at when those before were in vain.
 const WIDER: usize = 4;
 
@@ -45,6 +48,8 @@ struct Rounds {
     reserve: Reserve,
     /// When that for a change of one place has to be.
     end_of_one_place: Option<Instant>,
+    /// The next round has a small part of the time: after it many locations are compared.
+    is_brief: bool,
     /// Those of the next round.
     options: RepairOptions,
     /// What was done at more suspicious locations.
@@ -88,7 +93,11 @@ impl Rounds {
             stats.reached
         )));
         self.earlier = Some(stats);
-        self.options.locations = self.options.locations.saturating_mul(WIDER);
+        self.options.locations = match self.is_brief {
+            true => localize::MANY_LOCATIONS,
+            false => self.options.locations.saturating_mul(WIDER),
+        };
+        self.is_brief = false;
         self.options.distrusted.clear();
     }
 }
@@ -137,10 +146,8 @@ impl Repair<'_, '_> {
             tries_two_places: two_places::is_possible(&prepared, wanted),
             reserve: self.reserve(phases),
             end_of_one_place: None,
-            options: RepairOptions {
-                locations: localize::locations(&prepared, wanted),
-                ..wanted.clone()
-            },
+            is_brief: localize::is_brief(&prepared, wanted),
+            options: wanted.clone(),
             earlier: None,
             rejected: Vec::new(),
             undefined: Vec::new(),
@@ -243,13 +250,22 @@ impl Repair<'_, '_> {
                 rounds.end_of_one_place = rounds.end_of_one_place.or(end);
                 options.budget_without_patch = rounds.end_of_one_place.map(left);
             }
-            let (found, patches) = self.search(
+            let is_brief = rounds.is_brief && !instrumented.left_out.is_empty();
+            let options = &mut rounds.options;
+            if is_brief {
+                let budget = options.budget_without_patch;
+                options.budget_without_patch = budget.map(|budget| budget.mul_f64(BRIEF));
+            }
+            let (mut found, patches) = self.search(
                 prepared,
                 &mut instrumented,
                 &mut rounds.options,
                 (&mut rounds.rejected, &mut rounds.undefined),
                 phases,
             )?;
+            // The time of a brief round is not that of the run.
+            let is_in_vain = patches.patches.is_empty() && !found.interrupted;
+            found.stats.out_of_time &= !(is_brief && is_in_vain);
             let widens = wanted.widens
                 && patches.patches.is_empty()
                 && rounds.undefined.is_empty()

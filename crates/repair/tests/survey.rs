@@ -4,7 +4,7 @@ use crate::common;
 
 use patchwright_repair::RepairOptions;
 
-/// A word is skipped up to its sign; one without a sign, which only failing tests have, has no end.
+/// What is hidden is taken for two letters, as what is quoted should be, too.
 const WORDS: &str = r#"#include <stdio.h>
 #include <string.h>
 
@@ -42,30 +42,6 @@ fn options() -> RepairOptions {
         budget: Some(std::time::Duration::from_secs(300)),
         ..Default::default()
     }
-}
-
-#[test]
-fn a_condition_that_only_failing_tests_need_is_found_among_many_locations() {
-    let cases = [
-        ("abc", "3\n"),
-        ("longer", "6\n"),
-        ("a=b", "1\n"),
-        ("abc=d", "3\n"),
-        ("a b=c", "1\n"),
-        ("+quoted=", "2\n"),
-    ];
-    let (outcome, _) = common::repaired(&filled(WORDS), &cases, &options());
-    let diffs: Vec<String> = outcome
-        .patches
-        .iter()
-        .map(|patch| String::from_utf8_lossy(&patch.diff).into_owned())
-        .collect();
-    let mends = |diff: &&String| {
-        diff.contains("!sign || sign > next")
-            || diff.contains("sign > next || !sign")
-            || diff.contains("sign == NULL || sign > next")
-    };
-    assert!(diffs.iter().any(|diff| mends(&diff)), "{diffs:#?}");
 }
 
 #[test]
