@@ -255,6 +255,8 @@ impl Repair<'_, '_> {
             if is_brief {
                 let budget = options.budget_without_patch;
                 options.budget_without_patch = budget.map(|budget| budget.mul_f64(BRIEF));
+                // That there are two places is not likelier than that the place is among the next ones.
+                options.early_pairs = false;
             }
             let (mut found, patches) = self.search(
                 prepared,

@@ -29,7 +29,8 @@ pub enum UnchangeableKind {
     StringLiteral,
     /// An expression that comes from the body of a macro of the project.
     MacroBody,
-    /// A bit-field of an object behind a pointer of which the functions that are searched read or write something: no term reads it.
+    /// A bit-field of an object behind a pointer of which the functions that are searched read or write something: no assignment to it is
+    /// tried.
     BitField,
     /// A function that stands in a header of the project and is called from the functions that are searched.
     HeaderFunction,
