@@ -1,5 +1,5 @@
-//! What a survey favours is executed first: candidates that change something in each of the failing tests and nothing in passing ones, a
-//! few at each of many locations. It is found again when its cost has its turn.
+//! The search executes first what a survey favours: a few candidates at each of many locations. Each changes something in all failing tests
+//! and in few passing ones. The search finds them again when their cost has its turn.
 
 use std::{collections::BTreeMap, ops::RangeInclusive};
 

@@ -35,13 +35,14 @@ const FRAMES: usize = 4;
 /// Locations that are looked at unless the user says another number.
 pub const DEFAULT_LOCATIONS: usize = 200;
 
-/// Where somebody waits for a large program for at least [`LONG`] and nothing is found at these, so many are compared.
+/// The locations of the second round, if the user has given a budget of at least [`LONG`] and the first round found nothing.
 pub(crate) const MANY_LOCATIONS: usize = 1500;
 
-/// To read and weave many locations takes a small part of so much.
+/// Reading and weaving [`MANY_LOCATIONS`] takes a small part of this time.
 const LONG: Duration = Duration::from_secs(150);
 
-/// Whether the most suspicious locations are looked at briefly, and many others then: where somebody waits who has not said a number.
+/// Whether the first round has a small part of the time: the program is large, the budget at least [`LONG`], and the user has not said how
+/// many locations.
 pub(crate) fn is_brief(prepared: &Prepared, options: &RepairOptions) -> bool {
     let waits = options.budget.is_some_and(|budget| budget >= LONG);
     let is_default = options.locations == DEFAULT_LOCATIONS && options.widens;

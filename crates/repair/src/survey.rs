@@ -1,10 +1,10 @@
-//! What the original program's locations see, test by test: which candidates would do something else in failing tests, and in no passing
-//! one.
+//! What the original program's locations see, test by test. It tells which candidates would do something else in all failing tests, and in
+//! few passing ones.
 //!
 //! A candidate parts from the original at the first state in which it has another value, and until then the program does what it
 //! always does. So one run of the original in each test, with all locations logging, tells of every candidate in which tests it changes
 //! anything, before a single one is executed. A candidate that changes nothing in some failing test cannot mend it. One that changes
-//! something in all failing tests and in no passing test is likelier to be right than others, as a statement is suspicious that only
+//! something in all failing tests and in few passing tests is likelier to be right than others, as a statement is suspicious that only
 //! failing tests execute.
 
 use std::{

@@ -2,6 +2,7 @@
 
 mod again;
 mod again_later;
+mod bit_fields;
 mod common;
 mod differential;
 mod differential_choices;
@@ -10,6 +11,5 @@ mod equivalence;
 mod paper;
 mod put_off;
 mod random_programs;
-mod survey;
 mod two_places;
 mod widening;

@@ -688,7 +688,7 @@ impl AtomBuilder<'_> {
         self.read_path(atoms, path)
     }
 
-    /// Bit-field `name` of the record that the pointer of type `ty` points to.
+    /// Bit-field `name`, declared with type `ty`, behind a pointer whose own type is `record`.
     fn bits_behind(
         &self,
         pointer: Pointer,

@@ -1,4 +1,4 @@
-//! What locations see in failing and in passing tests says which candidates are executed first.
+//! Conditions read bit-fields behind pointers.
 
 use crate::common;
 
