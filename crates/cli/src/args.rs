@@ -7,6 +7,8 @@ use patchwright_exec::duration::NoDuration;
 use patchwright_interpret::{CAN_BE_ALLOWED, Undefined};
 use patchwright_localize::Formula;
 
+pub use crate::state::Resuming;
+pub use crate::times::duration;
 use crate::{
     cached::CacheArgs, compare::CompareArgs, complexity::ComplexityArgs, ir::IrArgs,
     prove::ProveArgs, regression::RegressionArgs, shown::ShownArgs, slice::SliceArgs,
@@ -525,20 +527,6 @@ pub struct ProofArgs {
     pub prove_bound: u32,
 }
 
-/// How an interrupted run is resumed.
-#[derive(Args, Clone, Debug)]
-pub struct Resuming {
-    /// Go on where an earlier run of the same project with the same tests was ended: nothing that
-    /// is known is executed again
-    #[arg(long, help_heading = "Resuming")]
-    pub resume: bool,
-
-    /// The folder in which results are kept for that [default: a folder for each command in
-    /// patchwright of the user's cache]
-    #[arg(long, value_name = "DIR", help_heading = "Resuming")]
-    pub state: Option<PathBuf>,
-}
-
 /// A kind of change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum SchemaName {
@@ -747,11 +735,6 @@ fn at_least_one(text: &str) -> Result<usize, String> {
         Ok(0) | Err(_) => Err(format!("`{text}` is no number of workers; write 1 or more")),
         Ok(number) => Ok(number),
     }
-}
-
-/// A time.
-pub fn duration(text: &str) -> Result<std::time::Duration, NoDuration> {
-    patchwright_exec::duration::parse(text, "s")
 }
 
 /// A time of a test, which may be short.

@@ -12,6 +12,7 @@ mod complexity;
 mod drawing;
 mod early;
 mod encoded;
+mod exit;
 mod inputs;
 mod ir;
 mod limits;
@@ -32,6 +33,7 @@ mod signals;
 mod slice;
 mod sources;
 mod state;
+mod times;
 mod validate;
 mod words;
 
@@ -39,35 +41,12 @@ use std::any::Any;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
 
 use args::{Cli, Command};
-
-/// The exit statuses that users and scripts can rely on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Exit {
-    /// Done, something was found.
-    Found = 0,
-    /// Done, nothing was found.
-    Nothing = 1,
-    /// What the user gave is wrong.
-    BadInput = 2,
-    /// The project does not build, or its tests are no basis.
-    BadProject = 3,
-    /// Interrupted.
-    Interrupted = 4,
-    /// Not decided: the bound, the budget, or something that is not encoded.
-    Undecided = 5,
-    /// A bug of ours.
-    Bug = 70,
-    /// Nobody reads the output any more, as with `| head`; what a shell says of a program that the signal for it ended.
-    OutputClosed = 141,
-}
-
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> Self {
-        ExitCode::from(exit as u8)
-    }
-}
+pub use exit::Exit;
 
 fn main() -> ExitCode {
     // Before anything else: a supervisor is a small process.
@@ -101,13 +80,15 @@ fn main() -> ExitCode {
         return not_printed(&error).into();
     }
     shown::set(cli.shown);
+    let targets = std::env::var("PATCHWRIGHT_LOG")
+        .ok()
+        .and_then(|filter| filter.parse().ok())
+        .unwrap_or_else(|| Targets::new().with_default(shown::diagnostics(&cli.shown)));
     tracing_subscriber::fmt()
-        .with_env_filter(
-            tracing_subscriber::EnvFilter::try_from_env("PATCHWRIGHT_LOG").unwrap_or_else(|_| {
-                tracing_subscriber::EnvFilter::new(shown::diagnostics(&cli.shown))
-            }),
-        )
+        .with_max_level(LevelFilter::TRACE)
         .with_writer(|| out::Errors)
+        .finish()
+        .with(targets)
         .init();
     resources::prepare();
     stay_quiet_without_bugs();

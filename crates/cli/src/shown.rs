@@ -4,6 +4,7 @@ use std::io::IsTerminal;
 use std::sync::OnceLock;
 
 use clap::Args;
+use tracing_subscriber::filter::LevelFilter;
 
 /// Flags of all commands about what is shown.
 #[derive(Args, Clone, Copy, Debug, Default)]
@@ -66,10 +67,10 @@ pub fn is_quiet() -> bool {
 }
 
 /// What diagnostics are shown where the environment does not say.
-pub fn diagnostics(args: &ShownArgs) -> &'static str {
+pub fn diagnostics(args: &ShownArgs) -> LevelFilter {
     match args.verbose {
-        0 => "off",
-        1 => "info",
-        _ => "debug",
+        0 => LevelFilter::OFF,
+        1 => LevelFilter::INFO,
+        _ => LevelFilter::DEBUG,
     }
 }

@@ -2,9 +2,8 @@
 
 use std::path::PathBuf;
 
+use clap::Args;
 use patchwright_exec::JournalOptions;
-
-use crate::args::Resuming;
 
 /// The folder of all journals in the user's cache.
 pub fn folder() -> Option<PathBuf> {
@@ -23,4 +22,18 @@ pub fn journal(resuming: &Resuming, command: &str) -> Option<JournalOptions> {
         resume: resuming.resume,
         required: resuming.resume || resuming.state.is_some(),
     })
+}
+
+/// How an interrupted run is resumed.
+#[derive(Args, Clone, Debug)]
+pub struct Resuming {
+    /// Go on where an earlier run of the same project with the same tests was ended: nothing that
+    /// is known is executed again
+    #[arg(long, help_heading = "Resuming")]
+    pub resume: bool,
+
+    /// The folder in which results are kept for that [default: a folder for each command in
+    /// patchwright of the user's cache]
+    #[arg(long, value_name = "DIR", help_heading = "Resuming")]
+    pub state: Option<PathBuf>,
 }

@@ -115,7 +115,7 @@ fn every_message_of_the_page_is_one_of_the_sources() {
 
 /// The statuses of the command line, by number.
 fn statuses() -> BTreeSet<u8> {
-    let main = fs::read_to_string(root().join("crates/cli/src/main.rs")).unwrap();
+    let main = fs::read_to_string(root().join("crates/cli/src/exit.rs")).unwrap();
     let start = main.find("pub enum Exit {").unwrap();
     let body = &main[start..start + main[start..].find('}').unwrap()];
     body.lines()

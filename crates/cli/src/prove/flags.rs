@@ -5,7 +5,7 @@ use std::{ffi::OsString, path::PathBuf, time::Duration};
 use clap::Args;
 use patchwright_exec::duration::NoDuration;
 
-use crate::{args::duration, cached::CacheArgs, inputs::InputArgs};
+use crate::{cached::CacheArgs, inputs::InputArgs, times::duration};
 
 /// Flags of `patchwright prove`.
 #[derive(Args, Debug)]
