@@ -312,6 +312,7 @@ fn a_file_may_have_a_name_that_looks_like_a_flag() {
 }
 
 #[test]
+#[ignore = "nightly: 7 s; surroundings::two_runs_at_once_give_what_each_gives_alone goes the same way"]
 fn two_runs_at_once_in_one_project_both_find_what_there_is() {
     let place = Place::with_max2();
     let arguments = [

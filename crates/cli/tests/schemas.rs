@@ -1,8 +1,8 @@
 //! Kinds of change: each alone repairs a bug of its kind, and what it leaves alone has a reason.
 //!
 //! Each program is a file in `schemas`, which says in comments what it is about: `case ARGUMENTS => OUTPUT` for each of
-//! its tests, `schemas: NAMES` to try (without, those that are tried by default), `patch in: FUNCTION` and `added: LINE` of the first patch, and
-//! `left alone: REASON` for what is refused.
+//! its tests, `schemas: NAMES` to try (without, those that are tried by default), `lines: FIRST-LAST` to change if all take long,
+//! `patch in: FUNCTION` and `added: LINE` of the first patch, and `left alone: REASON` for what is refused.
 #![allow(
     clippy::disallowed_methods,
     reason = "these tests are a user of the program: they make projects and start it"
@@ -23,6 +23,18 @@ fn repair(name: &str) {
     ];
     for names in schemas {
         arguments.extend(["--schemas", names]);
+    }
+    let lines = notes(&source, "lines: ");
+    let lines: Vec<String> = lines
+        .iter()
+        .map(|lines| format!("project/program.c:{lines}"))
+        .collect();
+    for lines in &lines {
+        arguments.extend(["--files", lines]);
+    }
+    // What is left alone is counted where the whole space is searched; else the way to the patch is what is shown.
+    if notes(&source, "left alone: ").is_empty() {
+        arguments.push("--first");
     }
     let output = place.run(arguments);
     let (report, messages) = (stdout(&output), stderr(&output));

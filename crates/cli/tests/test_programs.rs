@@ -128,6 +128,7 @@ fn a_program_that_only_failing_tests_execute_is_one_of_tests_whatever_its_name()
 }
 
 #[test]
+#[ignore = "nightly: 13 s; the two other tests of this file tell programs of tests"]
 fn a_program_that_passing_tests_start_too_is_none_of_tests_although_they_do_not_reach_all_of_it() {
     let place = Place::new();
     place.write(

@@ -44,6 +44,7 @@ fn a_patch_that_passes_by_what_a_sanitizer_reports_is_marked_if_there_is_no_othe
 }
 
 #[test]
+#[ignore = "nightly: 27 s; a_patch_that_reads_fresh_memory_is_set_aside goes the same way"]
 fn a_patch_that_reads_beside_an_array_does_not_come_before_one_that_does_not() {
     let report = report(
         "// case abcd xy => dcba yx\n\
@@ -226,6 +227,7 @@ fn that_a_build_takes_no_further_flags_is_said() {
 }
 
 #[test]
+#[ignore = "nightly: 13 s; a_patch_that_reads_fresh_memory_is_set_aside goes the same way"]
 fn a_patch_that_compares_what_was_never_written_is_set_aside() {
     // Two members of fresh memory are equal whatever pattern it holds, and no compiler sees that it is fresh.
     let place = Place::new();

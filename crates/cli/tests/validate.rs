@@ -617,6 +617,7 @@ fn behaviour(place: &Place, flags: &[&str], set: &str) -> String {
 }
 
 #[test]
+#[ignore = "nightly: 29 s; a_patch_that_is_wrong_for_one_number_is_told_from_the_right_one goes the same way"]
 fn plausible_patches_are_told_apart_by_inputs_and_answers() {
     let (place, set) = larger();
     let text = behaviour(&place, &["--compare"], &set);

@@ -104,6 +104,7 @@ fn repair_and_localize_and_validate_ignore_it_alike() {
 
 /// A newline that the program forgets makes all of its cases fail, the first one only by that.
 #[test]
+#[ignore = "nightly: 30 s; the other tests of this file compare and mend white space"]
 fn a_newline_that_is_missing_in_every_test_is_put_there() {
     let place = Place::new();
     let program = "#include <stdio.h>\n\

@@ -70,16 +70,19 @@ fn programs_of_many_kinds_are_answered_rightly() {
 }
 
 #[test]
+#[ignore = "nightly: 8 s; the first quarter has programs of every kind of question"]
 fn programs_of_many_kinds_are_answered_rightly_second_quarter() {
     are_answered_rightly(1);
 }
 
 #[test]
+#[ignore = "nightly: 11 s; the first quarter has programs of every kind of question"]
 fn programs_of_many_kinds_are_answered_rightly_third_quarter() {
     are_answered_rightly(2);
 }
 
 #[test]
+#[ignore = "nightly: 8 s; the first quarter has programs of every kind of question"]
 fn programs_of_many_kinds_are_answered_rightly_last_quarter() {
     are_answered_rightly(3);
 }

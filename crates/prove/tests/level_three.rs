@@ -127,8 +127,18 @@ fn with_fault<T: Send>(
 }
 
 #[test]
+fn a_fault_is_repaired_by_one_change() {
+    are_repaired(&FAULTS[..1]);
+}
+
+#[test]
+#[ignore = "nightly: 80 s; by default the first of these faults is repaired, and the fifth is searched in two ways"]
 fn faults_of_many_kinds_are_repaired_by_one_change() {
-    for (right, wrong) in FAULTS {
+    are_repaired(&FAULTS[1..]);
+}
+
+fn are_repaired(faults: &[(&str, &str)]) {
+    for (right, wrong) in faults {
         let (found, texts) = with_fault(right, wrong, |sources, own| {
             repairs(sources, own, 1, true, Found::default())
         });

@@ -176,6 +176,7 @@ fn mutants_of_levels_one_and_two_mean_what_the_meta_program_means() {
 }
 
 #[test]
+#[ignore = "nightly: 15 s; mutants of the lower levels are compared by default"]
 fn mutants_of_level_three_mean_what_the_meta_program_means() {
     for body in PROGRAMS {
         agree(body, Level::Three);

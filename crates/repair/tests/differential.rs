@@ -345,6 +345,7 @@ out:
 }
 
 #[test]
+#[ignore = "nightly: 8 s; assignments to locals and globals are compared by default"]
 fn verdicts_of_assignments_through_pointers_are_those_of_plain_execution() {
     assert_telling(compare(&Subject {
         source: r#"#include <stdio.h>
@@ -447,6 +448,7 @@ int main(int argc, char **argv) {
 }
 
 #[test]
+#[ignore = "nightly: 15 s; assignments to locals, globals and through pointers are compared by default"]
 fn verdicts_of_assignments_at_the_end_of_blocks_are_those_of_plain_execution() {
     assert_telling(compare(&Subject {
         source: r#"#include <stdio.h>

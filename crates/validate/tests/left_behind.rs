@@ -260,6 +260,7 @@ fn a_file_that_one_test_leaves_and_another_removes_is_met_by_those_between() {
 }
 
 #[test]
+#[ignore = "nightly: 15 s; the other tests of this file leave files too"]
 fn a_log_with_process_numbers_keeps_no_patch_from_being_woven() {
     let tests = [
         ("a_note", "note", ""),

@@ -3,6 +3,7 @@
 // case -7 -2 => -7..-2
 // case -1 4 => -1..4
 // schemas: assignment
+// lines: 16-16
 // patch in: range
 // added:     if (i == 0) low = high = value;
 #include <stdio.h>

@@ -4,6 +4,7 @@
 // case -1 4 => -1..4
 // case 0 => 0..0
 // schemas: assignment
+// lines: 14-14
 // patch in: range
 // added:   *low = *high = values[0];
 #include <stdio.h>

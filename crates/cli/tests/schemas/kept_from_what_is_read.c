@@ -4,6 +4,7 @@
 // case 2 8 1 4 => 6
 // case 5 9 6 10 => 5
 // schemas: assignment
+// lines: 16-16
 // patch in: climb
 // added:     if (height < lowest) lowest = height;
 #include <stdio.h>

@@ -3,6 +3,7 @@
 // case 7 2 8 1 => 8
 // case 2 2 => 2
 // schemas: assignment
+// lines: 15-15
 // patch in: highest
 // added:     if (height > most) most = height;
 #include <stdio.h>

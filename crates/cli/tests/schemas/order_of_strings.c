@@ -4,6 +4,7 @@
 // case c a b => a b c
 // case x => x
 // schemas: expression
+// lines: 16-16
 // patch in: sort
 // added:       if (strcmp(words[j], words[i]) < 0) {
 #include <stdio.h>

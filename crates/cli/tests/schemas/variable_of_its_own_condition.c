@@ -3,6 +3,7 @@
 // case - => 0
 // case +b => 2
 // schemas: refinement
+// lines: 21-21
 // patch in: main
 // added:   while (((c = next(argv[1])) != END) && c != '-') {
 #include <stdio.h>
