@@ -52,7 +52,7 @@ pub struct Arguments {
     #[arg(long, default_value_t = 3)]
     max_cost: u32,
     /// Time for the exploration
-    #[arg(long, value_name = "TIME", default_value = "120s", value_parser = crate::time)]
+    #[arg(long, value_name = "TIME", default_value = "120s", value_parser = crate::time::time)]
     budget: Duration,
     /// Workers of the exploration
     #[arg(short, long, default_value_t = 2)]

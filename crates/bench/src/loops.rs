@@ -24,7 +24,7 @@ pub struct Arguments {
     #[arg(long, value_name = "N", num_args = 1.., default_values = ["5", "10", "20"])]
     bounds: Vec<u32>,
     /// Time for each proof
-    #[arg(long, value_name = "TIME", default_value = "120s", value_parser = crate::time)]
+    #[arg(long, value_name = "TIME", default_value = "120s", value_parser = crate::time::time)]
     budget: Duration,
     /// The binary `patchwright` [default: the one beside this]
     #[arg(long, value_name = "FILE")]

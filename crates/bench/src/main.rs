@@ -22,18 +22,13 @@ mod sample;
 mod slices;
 mod statistics;
 mod strategies;
+mod time;
 mod validation;
 mod validation_report;
 
-use std::{ffi::OsString, path::PathBuf, process::ExitCode, time::Duration};
+use std::{ffi::OsString, path::PathBuf, process::ExitCode};
 
 use clap::{Parser, Subcommand};
-use patchwright_exec::duration::{self, NoDuration};
-
-/// A time on the command line, as `patchwright` takes it.
-fn time(text: &str) -> Result<Duration, NoDuration> {
-    duration::parse(text, "s")
-}
 
 /// Measures Patchwright
 #[derive(Parser)]

@@ -30,7 +30,7 @@ pub struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 20)]
     mutants: usize,
     /// Time for each mutant and strategy
-    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = crate::time)]
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = crate::time::time)]
     budget: Duration,
     /// Only these strategies
     #[arg(long, value_name = "ORDER", num_args = 1.., default_values = ["prv", "changed-paths", "all-paths"])]

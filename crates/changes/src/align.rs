@@ -13,10 +13,9 @@ mod matching;
 use std::collections::{BTreeMap, BTreeSet};
 
 use patchwright_flow::cfg::Deletions;
-use patchwright_flow::{ActionId, Function};
+use patchwright_flow::{ActionId, Function, Variable};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-use crate::uses::redeclared;
 use deletions::Placer;
 use matching::{Layout, Matching};
 
@@ -223,4 +222,20 @@ fn changed_lines(
         lines.extend(tokens.first().map(|token| token.line));
     }
     lines
+}
+
+/// Variables of a function that are declared otherwise than before: those of the new version's declaration `new` that `old` has with another
+/// type, or where nothing is executed with another value.
+pub(crate) fn redeclared<'v>(
+    old: &[Variable],
+    new: &'v [Variable],
+    is_executed: bool,
+) -> impl Iterator<Item = &'v str> {
+    let differs = move |new: &&Variable| {
+        let old = old.iter().find(|old| old.name == new.name);
+        old.is_some_and(|old| {
+            old.type_text != new.type_text || !is_executed && old.value != new.value
+        })
+    };
+    new.iter().filter(differs).map(|one| one.name.as_str())
 }

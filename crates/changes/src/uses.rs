@@ -214,22 +214,6 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
         .filter(|word| !word.is_empty())
 }
 
-/// Variables of a function that are declared otherwise than before: those of the new version's declaration `new` that `old` has with another
-/// type, or where nothing is executed with another value.
-pub(crate) fn redeclared<'v>(
-    old: &[Variable],
-    new: &'v [Variable],
-    is_executed: bool,
-) -> impl Iterator<Item = &'v str> {
-    let differs = move |new: &&Variable| {
-        let old = old.iter().find(|old| old.name == new.name);
-        old.is_some_and(|old| {
-            old.type_text != new.type_text || !is_executed && old.value != new.value
-        })
-    };
-    new.iter().filter(differs).map(|one| one.name.as_str())
-}
-
 /// The change together with files of the rest of the program that mention one of these names, as files that are the same in both versions.
 pub(crate) fn widened(change: &Change, names: &[&str], outlines: &mut Outlines) -> Option<Change> {
     let rest = change.rest.as_ref()?;

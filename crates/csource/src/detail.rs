@@ -6,6 +6,7 @@
 
 use rustc_hash::FxHashMap;
 
+use crate::types::LayoutNotes;
 use crate::{
     build::{FunctionBuilder, UnitBuilder},
     raw::Node,
@@ -193,37 +194,6 @@ pub struct FileInitializer {
     pub value: ExprId,
     /// Holds the expressions; it has no body.
     pub arena: Function,
-}
-
-/// What attributes say of the layout of a record.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct LayoutNotes {
-    /// `packed`
-    pub packed: bool,
-    /// `aligned`, in bytes.
-    pub align: Option<u64>,
-    /// `#pragma pack` holds, but not known is which.
-    pub unknown: bool,
-    /// `#pragma pack`: the most that members are aligned to, in bytes.
-    pub pack: Option<u64>,
-    /// The same for each field: packed, aligned.
-    pub fields: Vec<(bool, Option<u64>)>,
-    /// The alignment that the typedef of each field gives it.
-    pub typedefs: Vec<Option<u64>>,
-    /// It has an attribute that changes the layout in a way that is not known.
-    pub refused: bool,
-}
-
-impl LayoutNotes {
-    /// Nothing is said, or only what headers of the system say of single members.
-    pub(crate) fn is_plain(&self) -> bool {
-        !self.packed
-            && self.align.is_none()
-            && !self.unknown
-            && !self.refused
-            && self.typedefs.iter().all(Option::is_none)
-            && self.fields.iter().all(|&(packed, _)| !packed)
-    }
 }
 
 /// The bytes of an `AlignedAttr`; without a value it means the largest useful alignment.

@@ -170,7 +170,7 @@ pub struct TypeTable {
     /// Types that were read, by their text and whether it was read where it is written.
     spelled: FxHashMap<(String, bool), TypeId>,
     record_sizes: FxHashMap<RecordId, u64>,
-    layout_notes: FxHashMap<RecordId, crate::detail::LayoutNotes>,
+    layout_notes: FxHashMap<RecordId, LayoutNotes>,
     /// Size and alignment of records whose definition the dump does not show.
     told_sizes: FxHashMap<RecordId, (u64, u64)>,
     dialect: Dialect,
@@ -259,7 +259,7 @@ impl TypeTable {
         self.records[id.0 as usize].fields = Some(fields);
     }
 
-    pub(crate) fn set_layout_notes(&mut self, id: RecordId, notes: crate::detail::LayoutNotes) {
+    pub(crate) fn set_layout_notes(&mut self, id: RecordId, notes: LayoutNotes) {
         self.layout_notes.insert(id, notes);
     }
 
@@ -276,7 +276,7 @@ impl TypeTable {
     }
 
     /// What attributes say of the layout of a record that is defined.
-    pub(crate) fn layout_notes(&self, id: RecordId) -> Option<&crate::detail::LayoutNotes> {
+    pub(crate) fn layout_notes(&self, id: RecordId) -> Option<&LayoutNotes> {
         self.layout_notes.get(&id)
     }
 
@@ -478,5 +478,36 @@ impl IntegerKind {
             Int128 => "__int128",
             UnsignedInt128 => "unsigned __int128",
         }
+    }
+}
+
+/// What attributes say of the layout of a record.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LayoutNotes {
+    /// `packed`
+    pub packed: bool,
+    /// `aligned`, in bytes.
+    pub align: Option<u64>,
+    /// `#pragma pack` holds, but not known is which.
+    pub unknown: bool,
+    /// `#pragma pack`: the most that members are aligned to, in bytes.
+    pub pack: Option<u64>,
+    /// The same for each field: packed, aligned.
+    pub fields: Vec<(bool, Option<u64>)>,
+    /// The alignment that the typedef of each field gives it.
+    pub typedefs: Vec<Option<u64>>,
+    /// It has an attribute that changes the layout in a way that is not known.
+    pub refused: bool,
+}
+
+impl LayoutNotes {
+    /// Nothing is said, or only what headers of the system say of single members.
+    pub(crate) fn is_plain(&self) -> bool {
+        !self.packed
+            && self.align.is_none()
+            && !self.unknown
+            && !self.refused
+            && self.typedefs.iter().all(Option::is_none)
+            && self.fields.iter().all(|&(packed, _)| !packed)
     }
 }

@@ -13,13 +13,13 @@ use patchwright_weave::{
 };
 
 use crate::additions::{self, OwnText};
-use crate::capture::Uncaptured;
 use crate::captures::{CapturedPlace, Captures, function_at};
 use crate::compiler::{Depth, Diagnostic};
 use crate::placing::{self, BatchPlace, Width};
 use crate::plan::Plan;
 use crate::planned::SourceFile;
 use crate::scan;
+use crate::uncaptured::Uncaptured;
 use crate::{Apart, EngineError, Outside, Stats, Unwoven};
 
 /// Alternatives of a batch have so many bytes at most: the syntax tree of some takes three thousand times as much

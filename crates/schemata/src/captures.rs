@@ -6,10 +6,11 @@ use std::collections::BTreeSet;
 use patchwright_csource::{Function, TranslationUnit};
 use patchwright_text::Span;
 
-use crate::capture::{self, Uncaptured};
+use crate::capture;
 use crate::placing::BatchPlace;
 use crate::planned::SourceFile;
 use crate::scan;
+use crate::uncaptured::Uncaptured;
 
 /// What is known of a woven source.
 pub struct Captures<'a> {

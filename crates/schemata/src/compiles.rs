@@ -12,12 +12,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::compiler::{Compiler, Depth, Diagnostic};
 use crate::edits::{is_blank, trimmed};
-use crate::engine::UndeclaredCall;
 use crate::initializers::changed_initializer;
 use crate::isolate::{Clone as FunctionClone, Compiles, Isolation};
 use crate::outside;
 use crate::plan::{Plan, Planner};
 use crate::planned::{PlannedPatch, SourceFile};
+use crate::undeclared_calls::UndeclaredCall;
 use crate::undefined::{Doubts, Suspicion};
 use crate::warnings::Warnings;
 use crate::{Apart, EngineError, Event, Fate};

@@ -13,14 +13,14 @@ use std::sync::{Mutex, mpsc};
 
 use patchwright_csource::Clang;
 use patchwright_exec::{
-    Baseline, BuildError, CancelToken, CompileCommand, FileError, Limits, Project, RunnerProgram,
-    Scratch, TestSuite, Worker, WorkerOptions, files, put_source, run_build, runner::Environment,
-    undefined_references,
+    BuildError, Limits, TestSuite, Worker, WorkerOptions, files, put_source, run_build,
+    runner::Environment, undefined_references,
 };
 use patchwright_patches::Patch;
 use patchwright_probe_image::{PROBE, PatchChannel};
 
 use crate::batch::{Batch, Batched, Batcher};
+use crate::context::Context;
 use crate::helpers::Helpers;
 use crate::leftovers::Leftovers;
 use crate::missing;
@@ -33,8 +33,6 @@ use crate::state::{Maker, State, own_name};
 use crate::varying;
 use crate::{Apart, EngineError, Event, Fate, Options, Standing, Stats, Unwoven};
 
-pub use undeclared::UndeclaredCall;
-
 use told::{Held, Outcomes, Told};
 
 /// How often a batch that does not build is halved, looking for the culprit.
@@ -45,28 +43,6 @@ const MOST_TRIALS: usize = 32;
 
 /// How often patches of a batch are looked for whose weaving changes the program.
 const MOST_SEARCHES: usize = 3;
-
-/// What the engine works with.
-#[derive(Clone)]
-pub struct Context<'a> {
-    /// The project.
-    pub project: &'a Project,
-    /// What its tests do.
-    pub baseline: &'a Baseline,
-    /// Whether its tests leave something behind in the copy.
-    pub leaves: bool,
-    /// How its sources are compiled, as programs in the sandbox see it.
-    pub commands: &'a [CompileCommand],
-    /// How to start supervisors.
-    pub program: &'a RunnerProgram,
-    /// Whether sources include a file of the project (relative to its root), and nobody else reads it. With
-    /// `true` it is woven in its place, so rules of makefiles may name it.
-    pub is_only_included: &'a (dyn Fn(&Path, bool) -> Result<bool, FileError> + Sync),
-    /// The private folder of the run.
-    pub scratch: &'a Scratch,
-    /// Ends the run.
-    pub cancel: CancelToken,
-}
 
 /// Patches that have been looked at and compiled, ready to be run.
 pub struct Engine<'a> {

@@ -24,6 +24,7 @@ mod capture;
 mod captures;
 mod compiler;
 mod compiles;
+mod context;
 mod edits;
 mod engine;
 mod enumerations;
@@ -52,6 +53,8 @@ mod scan;
 mod slid;
 mod stack;
 mod state;
+mod uncaptured;
+mod undeclared_calls;
 mod undefined;
 mod varying;
 mod warnings;
@@ -64,10 +67,11 @@ use patchwright_csource::{ParseError, Refusal};
 use patchwright_exec::{BuildError, FileError, PoolError, RunError, TestError, Verdict};
 use patchwright_probe_image::{SplitReason, TableError};
 
-pub use capture::Uncaptured;
 pub use compiler::CompilerError;
-pub use engine::{Context, Engine};
+pub use context::Context;
+pub use engine::Engine;
 pub use rounds::OpenReason;
+pub use uncaptured::Uncaptured;
 
 /// How patches are validated.
 #[derive(Clone, Debug)]

@@ -10,7 +10,6 @@ use patchwright_patches::{FileChange, NewText, Patch};
 use patchwright_text::LineMap;
 
 use crate::compiler::Compiler;
-use crate::engine::UndeclaredCall;
 use crate::helpers::Helpers;
 use crate::inactive::{are_within, left_out};
 use crate::known_names::KnownNames;
@@ -20,6 +19,7 @@ use crate::macros::{Untouched, may_be_of_functions};
 use crate::outside::{self, Brought};
 use crate::planned::{Others, PlannedFile, PlannedPatch, SourceFile, planned_file};
 use crate::preprocessed::Preprocessed;
+use crate::undeclared_calls::UndeclaredCall;
 use crate::{Apart, EngineError, Event, Fate, Outside, Stats};
 
 /// The sources that patches change, and the patches that can be woven.

@@ -8,7 +8,7 @@ use patchwright_exec::{
 };
 use patchwright_probe_image::{PatchChannel, PatchTable};
 
-use crate::engine::Context;
+use crate::context::Context;
 use crate::rounds::RoundWorker;
 use crate::{EngineError, Stats};
 

@@ -18,10 +18,10 @@ use patchwright_csource::{
 use patchwright_text::{Beside, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::endings::goes_on;
 use crate::{
     holes::{Hole, HoleKind},
     leaves::{LeafLimits, Mentions, leaves},
-    operators::goes_on,
     slots::{AtomBuilder, Atoms, ElementIndex},
     term::{AtomId, CType, Context, Term},
 };

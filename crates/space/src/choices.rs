@@ -7,88 +7,19 @@
 
 use std::collections::BTreeMap;
 
-use patchwright_csource::{
-    ExprId, ExprKind, Function, Place, Scope, ScopeMap, StmtId, StmtKind, VarId, lex,
-};
-use patchwright_text::{Edit, Span};
+use patchwright_csource::{ExprId, ExprKind, Function, Scope, StmtId, VarId, lex};
+use patchwright_text::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+pub use crate::alternatives::{Alternative, Choice, Destination, Form};
 use crate::{
-    both_sides, calls, connectives, counterparts, directions,
     distant::Shown,
-    distinct, else_assigned, else_joined, else_moved, else_reordered,
-    endings::last_statements,
-    exchanged_names, exits, extremes, first_values, function_values,
     holes::{Hole, HoleKind},
-    initialization,
     insertion::insertion_after,
-    jumps, labels, letter_digits, limits, links, loops, moves, negative_remainders, newlines,
-    next_keys, null_pointers, operators, other_jumps, others, own_calls, predicates, ranges,
-    remainders, renames, repetitions, resets, results, same_operator, second_calls, sizes,
     slots::{AtomBuilder, Atoms},
-    space::{Schema, Schemas},
-    strings, subscripts, targets,
+    space::Schema,
     term::{CType, Context},
-    widenings, wording, wraps,
 };
-
-/// A change whose text is woven in.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Alternative {
-    /// The kind of change.
-    pub schema: Schema,
-    /// Its cost in nodes.
-    pub cost: u32,
-    /// C text: an expression or statements, as [`Form`] says. `__PW_LINKED` and `__pw_absent` are names of the glue.
-    pub woven: String,
-    /// The change of the source.
-    pub edit: Edit,
-}
-
-/// What the alternatives of a location are.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Form {
-    /// Expressions that are evaluated instead of the one that is there. Their value is of the hole's type; it is not
-    /// used if the hole has none.
-    Expression,
-    /// Functions whose address is taken instead of that of the function of this name; all are of its type.
-    FunctionPointer {
-        /// The function that is there.
-        named: String,
-    },
-    /// Statements that are executed before the one that is there.
-    Before {
-        /// The statement stands alone where the grammar wants one.
-        is_body: bool,
-    },
-    /// Statements that are executed instead of the one that is there.
-    Instead,
-    /// Statements that are executed after the declaration that is there.
-    After {
-        /// The variables that it declares without a value.
-        unset: Vec<String>,
-    },
-    /// The statement itself, executed at another place of its block: for each alternative where that is.
-    Moved(Vec<Destination>),
-}
-
-/// Where a statement can be moved to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Destination {
-    /// The statement of the same block beside which it comes to stand.
-    pub beside: Span,
-    /// After that one, not before it.
-    pub after: bool,
-}
-
-/// A location with changes that are no terms.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Choice {
-    /// What its alternatives are.
-    pub form: Form,
-    /// They; the number of the first is 1.
-    pub alternatives: Vec<Alternative>,
-}
 
 /// Which functions can be called in place of others.
 pub struct Callees<'a> {
@@ -102,7 +33,7 @@ pub struct Callees<'a> {
     pub linked: &'a dyn Fn(&str) -> bool,
 }
 
-/// The locations of [`choices()`], and what is left alone.
+/// The locations of [`crate::registry::choices`], and what is left alone.
 #[derive(Clone, Debug, Default)]
 pub struct Choices {
     /// The locations.
@@ -135,7 +66,7 @@ pub(crate) struct Standing {
     pub(crate) scope: Scope,
 }
 
-/// What the schemas of this module look at.
+/// What rules look at, and where they put what they find.
 pub(crate) struct Finder<'b, 'a, 'f> {
     pub(crate) builder: &'b mut AtomBuilder<'a>,
     pub(crate) function_index: usize,
@@ -144,117 +75,6 @@ pub(crate) struct Finder<'b, 'a, 'f> {
     /// What the tests show.
     pub(crate) shown: &'f Shown,
     pub(crate) found: Choices,
-}
-
-/// Finds the locations of `function` for the changes among `schemas` that are no terms. `shown` is what the tests show.
-pub fn choices(
-    builder: &mut AtomBuilder<'_>,
-    function_index: usize,
-    function: &Function,
-    scopes: &ScopeMap,
-    schemas: Schemas,
-    callees: &Callees<'_>,
-    shown: &Shown,
-) -> Choices {
-    let mut statements = Vec::new();
-    let last = last_statements(builder.unit, function);
-    let mut walker = Walker {
-        function,
-        scopes,
-        last: &last,
-        found: &mut statements,
-    };
-    walker.stmt(function.body, None, true, Surroundings::default());
-    let mut finder = Finder {
-        builder,
-        function_index,
-        function,
-        statements,
-        shown,
-        found: Choices::default(),
-    };
-    if schemas.initialization {
-        initialization::find(&mut finder);
-        resets::find(&mut finder);
-        first_values::find(&mut finder, callees);
-    }
-    if schemas.function || schemas.swap || schemas.initialization || schemas.format {
-        calls::find(&mut finder, schemas, callees);
-    }
-    if schemas.function {
-        wraps::find(&mut finder, callees);
-        both_sides::find(&mut finder, callees);
-        own_calls::find(&mut finder, callees);
-        function_values::find(&mut finder, callees);
-        second_calls::find(&mut finder, callees);
-        strings::find(&mut finder);
-    }
-    if schemas.format {
-        wording::find(&mut finder);
-        newlines::find(&mut finder);
-    }
-    if schemas.swap {
-        subscripts::find(&mut finder);
-        exchanged_names::find(&mut finder);
-    }
-    if schemas.refinement {
-        predicates::find(&mut finder, callees);
-    }
-    if schemas.assignment {
-        remainders::find(&mut finder);
-        targets::find(&mut finder);
-        limits::find(&mut finder);
-        extremes::find(&mut finder);
-        ranges::find(&mut finder);
-    }
-    if schemas.expression {
-        widenings::find(&mut finder);
-        renames::find(&mut finder);
-        sizes::find(&mut finder);
-        labels::find(&mut finder);
-        others::find(&mut finder);
-        null_pointers::find(&mut finder);
-        letter_digits::find(&mut finder);
-    }
-    negative_remainders::find(&mut finder, schemas.assignment, schemas.expression);
-    if schemas.guard {
-        else_assigned::find(&mut finder);
-        else_joined::find(&mut finder);
-        else_moved::find(&mut finder);
-        links::find(&mut finder);
-        distinct::find(&mut finder);
-    }
-    if schemas.operator {
-        operators::find(&mut finder);
-        same_operator::find(&mut finder);
-        connectives::find(&mut finder);
-    }
-    if schemas.breaks {
-        operators::find_breaks(&mut finder);
-    }
-    if schemas.loops {
-        loops::find(&mut finder);
-    }
-    if schemas.moves {
-        moves::find(&mut finder);
-        else_reordered::find(&mut finder);
-        repetitions::find(&mut finder);
-        counterparts::find(&mut finder);
-        next_keys::find(&mut finder);
-        directions::find(&mut finder);
-    }
-    if schemas.entries && schemas.exits != Some(exits::Conditions::All) {
-        exits::find_entry(&mut finder);
-    }
-    if schemas.entries {
-        jumps::find(&mut finder);
-        other_jumps::find(&mut finder);
-        results::find(&mut finder, callees);
-    }
-    if let Some(conditions) = schemas.exits {
-        exits::find(&mut finder, conditions);
-    }
-    finder.found
 }
 
 impl Finder<'_, '_, '_> {
@@ -373,79 +193,5 @@ impl Finder<'_, '_, '_> {
     pub(crate) fn is_hidden(&self, name: &str) -> bool {
         let mut locals = self.function.locals.iter();
         locals.any(|&id| self.builder.unit.variable(id).name == name)
-    }
-}
-
-#[derive(Clone, Copy, Default)]
-struct Surroundings {
-    in_loop: bool,
-    breakable: bool,
-}
-
-struct Walker<'w> {
-    function: &'w Function,
-    scopes: &'w ScopeMap,
-    /// Statements behind which the function would end without a value.
-    last: &'w FxHashSet<StmtId>,
-    found: &'w mut Vec<Standing>,
-}
-
-impl Walker<'_> {
-    /// A statement in the block and at the place that are given, or the body of another statement: alone there, unless it is that
-    /// of a label in a block.
-    fn stmt(
-        &mut self,
-        id: StmtId,
-        block: Option<(StmtId, usize)>,
-        is_body: bool,
-        around: Surroundings,
-    ) {
-        let stmt = self.function.stmt(id);
-        if let (Place::Written(span), Some(scope)) = (stmt.place, self.scopes.at_stmt(id)) {
-            self.found.push(Standing {
-                id,
-                span,
-                is_body,
-                block,
-                in_loop: around.in_loop,
-                breakable: around.breakable,
-                scope: scope.clone(),
-            });
-        }
-        match &stmt.kind {
-            StmtKind::Compound(inner) => {
-                for (place, &stmt) in inner.iter().enumerate() {
-                    self.stmt(stmt, Some((id, place)), false, around);
-                }
-            }
-            StmtKind::If {
-                then, otherwise, ..
-            } => {
-                self.stmt(*then, None, true, around);
-                if let Some(otherwise) = otherwise {
-                    self.stmt(*otherwise, None, true, around);
-                }
-            }
-            StmtKind::While { body, .. }
-            | StmtKind::Do { body, .. }
-            | StmtKind::For { body, .. } => {
-                let around = Surroundings {
-                    in_loop: !self.last.contains(body),
-                    breakable: !self.last.contains(&id),
-                };
-                self.stmt(*body, None, true, around);
-            }
-            StmtKind::Switch { body, .. } => {
-                let around = Surroundings {
-                    breakable: !self.last.contains(&id),
-                    ..around
-                };
-                self.stmt(*body, None, true, around);
-            }
-            StmtKind::Case(body) | StmtKind::Default(body) | StmtKind::Label { body, .. } => {
-                self.stmt(*body, None, is_body, around);
-            }
-            _ => {}
-        }
     }
 }

@@ -7,6 +7,7 @@
 use patchwright_csource::{Storage, VarId, types::TypeKind};
 use rustc_hash::FxHashSet;
 
+use crate::constants::character;
 use crate::{
     crash_free::CrashFree,
     holes::Hole,
@@ -303,16 +304,6 @@ fn constants(
         }
     }
     found
-}
-
-/// A character as C writes it.
-pub(crate) fn character(byte: u8) -> String {
-    match byte {
-        b'\n' => "'\\n'".to_owned(),
-        b'\t' => "'\\t'".to_owned(),
-        b'\'' | b'\\' => format!("'\\{}'", byte as char),
-        _ => format!("'{}'", byte as char),
-    }
 }
 
 #[cfg(test)]

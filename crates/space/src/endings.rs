@@ -409,3 +409,28 @@ impl<'a> Flow<'a> {
         }
     }
 }
+
+/// The statement behind labels.
+pub(crate) fn innermost(function: &Function, mut id: StmtId) -> StmtId {
+    while let StmtKind::Case(body) | StmtKind::Default(body) | StmtKind::Label { body, .. } =
+        function.stmt(id).kind
+    {
+        id = body;
+    }
+    id
+}
+
+/// Whether what stands behind a statement may be reached from it.
+pub(crate) fn goes_on(function: &Function, id: StmtId) -> bool {
+    let id = innermost(function, id);
+    match &function.stmt(id).kind {
+        StmtKind::Break | StmtKind::Continue | StmtKind::Goto(_) | StmtKind::Return(_) => false,
+        StmtKind::Compound(inner) => inner.last().is_none_or(|&last| goes_on(function, last)),
+        StmtKind::If {
+            then,
+            otherwise: Some(otherwise),
+            ..
+        } => goes_on(function, *then) || goes_on(function, *otherwise),
+        _ => true,
+    }
+}

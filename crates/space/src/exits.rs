@@ -12,10 +12,11 @@ use patchwright_csource::{
 
 use patchwright_text::Span;
 
+use crate::constants::null;
+pub use crate::ways_out::{Conditions, Exit, Exits};
 use crate::{
     choices::{Finder, Standing},
     holes::HoleKind,
-    initialization::null,
     term::CType,
 };
 
@@ -30,37 +31,6 @@ const MOST_CALLS: usize = 2;
 
 /// Most values that are returned at one place.
 const MOST_VALUES: usize = 6;
-
-/// A way out.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Exit {
-    /// The statement: `return -1;`, `break;`.
-    pub text: String,
-    /// Its cost without the condition: the `if`, and its own nodes.
-    pub cost: u32,
-}
-
-/// A place before which the function, the loop or the `switch` can be left.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Exits {
-    /// The statement stands alone where the grammar wants one.
-    pub is_body: bool,
-    /// The ways out; the number of the first is 1.
-    pub ways: Vec<Exit>,
-    /// Under which conditions.
-    pub under: Conditions,
-}
-
-/// The conditions under which a function, a loop or a `switch` is left.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Conditions {
-    /// All that a guard may have.
-    All,
-    /// Comparisons of what a function is given, where it begins.
-    Entry,
-    /// Those that keep tests from crashing ([`mod@crate::crash_free`]).
-    CrashFree,
-}
 
 /// A value that can be returned.
 pub(crate) enum Returned {

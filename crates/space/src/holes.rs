@@ -13,11 +13,11 @@ use patchwright_csource::{
 };
 use patchwright_text::Span;
 
+use crate::ways_out::Exits;
 use crate::{
     assign::AssignmentAt,
     choices::Choice,
     endings::{is_constant, last_statements},
-    exits::Exits,
     sites,
     slots::{AtomBuilder, Atoms},
     term::{CType, Context, Precedence, Term, promote},

@@ -11,6 +11,7 @@ use patchwright_csource::{
 };
 use patchwright_text::{Edit, Span};
 
+use crate::constants::null;
 use crate::{
     choices::{Alternative, Finder, Form, Standing},
     insertion::insertion,
@@ -128,14 +129,6 @@ fn declared_zero(
         edit: Edit::insert(end, format!(" = {value}")),
     };
     Some((alternative, variable.name))
-}
-
-/// The null pointer constant as the file writes it.
-pub(crate) fn null(source: &[u8]) -> &'static str {
-    match memchr::memmem::find(source, b"NULL").is_some() {
-        true => "NULL",
-        false => "0",
-    }
 }
 
 /// Where the initialiser of a declarator belongs: behind its last token. `None` where the text has comments,

@@ -5,11 +5,11 @@
 use patchwright_csource::{ExprId, ExprKind, Function, Place, StmtId, StmtKind, lex};
 use patchwright_text::{Edit, Span};
 
+use crate::constants::character;
+use crate::endings::goes_on;
 use crate::{
     choices::{Alternative, Finder, Form},
-    distant::character,
     insertion::newline,
-    operators::goes_on,
     remainders::has_effects,
     renames::value_type,
     space::Schema,

@@ -1,17 +1,17 @@
 //! The leaves of terms at a hole: which variables, members, elements and constants there are.
 
 use patchwright_csource::{
-    BinaryOperator, CastKind, ExprId, ExprKind, Function, Storage, TranslationUnit, UnaryOperator,
-    VarId,
+    CastKind, ExprId, ExprKind, Function, Storage, TranslationUnit, UnaryOperator, VarId,
     types::{Field, Record, TypeKind},
 };
 use patchwright_text::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::constants::{self, character};
+use crate::types::moved;
 use crate::{
-    distant::character,
     holes::Hole,
-    initialization, neighbours,
+    neighbours,
     slots::{AtomBuilder, ElementIndex},
     term::{CType, Kind, Precedence, Term},
 };
@@ -197,33 +197,6 @@ fn used_as_arrays(unit: &TranslationUnit, function: &Function) -> FxHashSet<VarI
     };
     moved(function, &mut add);
     found
-}
-
-/// What a function subscripts, moves or adds to.
-pub(crate) fn moved(function: &Function, each: &mut dyn FnMut(ExprId)) {
-    for expr in &function.exprs {
-        match &expr.kind {
-            ExprKind::Subscript { base: one, .. }
-            | ExprKind::Assign {
-                operator: Some(_),
-                target: one,
-                ..
-            }
-            | ExprKind::Unary {
-                operator: UnaryOperator::Step,
-                operand: one,
-            } => each(*one),
-            ExprKind::Binary {
-                operator: BinaryOperator::Add | BinaryOperator::Sub,
-                left,
-                right,
-            } => {
-                each(*left);
-                each(*right);
-            }
-            _ => {}
-        }
-    }
 }
 
 pub(crate) fn variables_below(function: &Function, id: ExprId, found: &mut Vec<VarId>) {
@@ -594,7 +567,7 @@ fn macros(
 /// The null pointer constant, as the file writes it.
 fn null(builder: &mut AtomBuilder<'_>) -> Option<Term> {
     let ctype = builder.types.void_pointer(&mut builder.unit.types)?;
-    let spelling = initialization::null(&builder.unit.source);
+    let spelling = constants::null(&builder.unit.source);
     Some(Term::constant(0, ctype, spelling))
 }
 

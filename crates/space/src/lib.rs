@@ -3,7 +3,7 @@
 //!
 //! * [`term`]: the typed C expressions that fill holes, and their one meaning.
 //! * [`mod@holes`]: the locations of a function; [`sites`]: the places inside of them that change.
-//! * [`mod@choices`]: changes that are no terms (initialisation, calls, moved statements, operators that assign); [`exits`]: early exits.
+//! * [`mod@choices`], [`registry`]: changes that are no terms (initialisation, calls, moved statements, operators that assign); [`exits`]: early exits.
 //! * [`assign`]: where variables can be assigned, and what touches them.
 //! * [`slots`], [`model`], [`mod@leaves`], [`mod@distant`]: which variables, members, elements and constants terms are
 //!   made of, and how the tested process tells their values.
@@ -20,13 +20,16 @@
 //!   rows and single evaluation agree, and a test shows it.
 
 pub mod agreement;
+pub mod alternatives;
 pub mod assign;
 mod both_sides;
 mod builder;
 mod calls;
 pub mod choices;
 mod columns;
+mod common_leaves;
 mod connectives;
+mod constants;
 mod counterparts;
 pub mod crash_free;
 mod directions;
@@ -76,12 +79,14 @@ mod pool_rows;
 pub mod pools;
 mod predicates;
 mod ranges;
+pub mod registry;
 mod remainders;
 mod renames;
 mod repetitions;
 mod resets;
 mod results;
 mod same_operator;
+pub mod schema;
 mod second_calls;
 mod selectors;
 pub mod sites;
@@ -95,13 +100,14 @@ mod subscripts;
 mod targets;
 pub mod term;
 pub mod types;
+mod ways_out;
 mod widenings;
 mod wording;
 mod wraps;
 
 pub use assign::{AssignmentAt, Assignments, Target, TouchPoint, assignments};
 pub use builder::ASSIGNMENT_COST;
-pub use choices::{Callees, Choice, Choices, Form, choices};
+pub use choices::{Callees, Choice, Choices, Form};
 pub use crash_free::{CrashFree, Demands};
 pub use distant::{Leaves, Shown, distant};
 pub use edit::delete_statement;
@@ -110,6 +116,7 @@ pub use formats::{changed_argument, fitted_format};
 pub use holes::{Added, Captured, Hole, HoleKind, holes};
 pub use leaves::{LeafLimits, Mentions, leaves, mentions};
 pub use partition::{Group, GroupId, Level, Part};
+pub use registry::choices;
 pub use sites::Parents;
 pub use slots::{AtomBuilder, Slot, SlotSource};
 pub use space::{Block, CandidateId, Schema, Schemas, Space, SpaceLimits, original};

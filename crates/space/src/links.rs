@@ -7,12 +7,13 @@
 use patchwright_csource::{ExprKind, Place, StmtId, StmtKind, lex, types::TypeId};
 use patchwright_text::{Edit, Span};
 
+use crate::constants::character;
+use crate::endings::goes_on;
 use crate::{
     choices::{Alternative, Finder, Form, Standing},
-    distant::character,
     else_joined::is_repeatable,
     moves::has_directive,
-    operators::{goes_on, within},
+    operators::within,
     space::Schema,
 };
 

@@ -10,6 +10,7 @@ use patchwright_csource::{
 use patchwright_text::{Edit, Span};
 use rustc_hash::FxHashSet;
 
+use crate::endings::{goes_on, innermost};
 use crate::{
     choices::{Alternative, Finder, Form},
     insertion::insertion_after,
@@ -378,30 +379,5 @@ pub(crate) fn find_breaks(finder: &mut Finder<'_, '_, '_>) {
         };
         let form = Form::Before { is_body: false };
         finder.add(standing.span, None, form, vec![alternative]);
-    }
-}
-
-/// The statement behind labels.
-fn innermost(function: &Function, mut id: StmtId) -> StmtId {
-    while let StmtKind::Case(body) | StmtKind::Default(body) | StmtKind::Label { body, .. } =
-        function.stmt(id).kind
-    {
-        id = body;
-    }
-    id
-}
-
-/// Whether what stands behind a statement may be reached from it.
-pub(crate) fn goes_on(function: &Function, id: StmtId) -> bool {
-    let id = innermost(function, id);
-    match &function.stmt(id).kind {
-        StmtKind::Break | StmtKind::Continue | StmtKind::Goto(_) | StmtKind::Return(_) => false,
-        StmtKind::Compound(inner) => inner.last().is_none_or(|&last| goes_on(function, last)),
-        StmtKind::If {
-            then,
-            otherwise: Some(otherwise),
-            ..
-        } => goes_on(function, *then) || goes_on(function, *otherwise),
-        _ => true,
     }
 }

@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use patchwright_csource::{ExprId, ExprKind, StmtId, StmtKind, types::TypeKind};
 use patchwright_text::Span;
 
+use crate::constants::null;
 use crate::{
     choices::{Alternative, Finder, Form, Standing},
-    initialization::null,
     insertion::insertion,
     leaves::is_private,
     space::Schema,

@@ -12,7 +12,7 @@ use patchwright_semantics::Ty;
 use rustc_hash::FxHashMap;
 
 use crate::{
-    agreement::CommonLeaves,
+    common_leaves::CommonLeaves,
     term::{Atom, AtomId, AtomTable, CType, Pointees, Precedence},
     types::TermTypes,
 };

@@ -7,84 +7,15 @@
 use patchwright_semantics::{BinaryOp, Instruction, UnaryOp};
 use patchwright_text::Span;
 
+pub use crate::schema::Schema;
+use crate::ways_out::Conditions;
 use crate::{
     assign::Target,
-    exits::Conditions,
     holes::{Added, Hole, HoleKind},
     pools::{PoolId, Pools},
     sites::{Site, operands},
     term::{self, CType, Kind, Pointees, Term},
 };
-
-/// The kinds of change, in the order in which candidates of one cost are tried.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Schema {
-    /// Another expression.
-    Expression,
-    /// A condition with something added by `&&` or `||`.
-    Refinement,
-    /// A statement under a condition.
-    Guard,
-    /// An assignment inserted before a statement.
-    Assignment,
-    /// Something that begins as zero.
-    Initialization,
-    /// Another function called.
-    Function,
-    /// Two arguments of a call exchanged.
-    Swap,
-    /// Another text with which something is printed or read.
-    Format,
-    /// Another operator of an assignment.
-    Operator,
-    /// A section of a `switch` that ends before the next.
-    Break,
-    /// A `for` over the same range the other way round, or over another range.
-    Loop,
-    /// A statement executed earlier or later in its block.
-    Move,
-    /// A function, a loop or a `switch` left early.
-    Exit,
-    /// Another type, size or first value of what is declared.
-    Declaration,
-    /// Another expression of an unusual kind: a number computed where a truth value is wanted.
-    UnusualExpression,
-    /// A statement taken out.
-    Deletion,
-}
-
-impl Schema {
-    /// The schema's name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Schema::Expression | Schema::UnusualExpression => "EXPRESSION",
-            Schema::Refinement => "REFINEMENT",
-            Schema::Guard | Schema::Deletion => "GUARD",
-            Schema::Assignment => "ASSIGNMENT",
-            Schema::Initialization => "INITIALIZATION",
-            Schema::Function => "FUNCTION",
-            Schema::Swap => "SWAP",
-            Schema::Format => "FORMAT",
-            Schema::Operator => "OPERATOR",
-            Schema::Break => "BREAK",
-            Schema::Loop => "LOOP",
-            Schema::Move => "MOVE",
-            Schema::Exit => "EXIT",
-            Schema::Declaration => "DECLARATION",
-        }
-    }
-
-    /// How drastic such a change is, from 0: what makes the program do less is more suspect than what makes it
-    /// compute something else.
-    pub fn drasticness(self) -> u32 {
-        match self {
-            Schema::Deletion => 3,
-            Schema::Exit => 2,
-            Schema::Move => 1,
-            _ => 0,
-        }
-    }
-}
 
 /// Which kinds of change are tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,15 +1,12 @@
 //! From the types of the C tree to the types of terms.
 
 use patchwright_csource::{
-    Function,
+    BinaryOperator, ExprId, ExprKind, Function, UnaryOperator,
     types::{FloatKind, IntegerKind, TypeId, TypeKind, TypeTable},
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::{
-    leaves::moved,
-    term::{CType, Pointee, PointeeId, Pointees},
-};
+use crate::term::{CType, Pointee, PointeeId, Pointees};
 
 /// The types of one translation unit as terms see them.
 #[derive(Clone, Debug, Default)]
@@ -121,4 +118,31 @@ fn integer(kind: IntegerKind) -> Option<CType> {
         IntegerKind::UnsignedLongLong => CType::ULongLong,
         IntegerKind::Int128 | IntegerKind::UnsignedInt128 => return None,
     })
+}
+
+/// What a function subscripts, moves or adds to.
+pub(crate) fn moved(function: &Function, each: &mut dyn FnMut(ExprId)) {
+    for expr in &function.exprs {
+        match &expr.kind {
+            ExprKind::Subscript { base: one, .. }
+            | ExprKind::Assign {
+                operator: Some(_),
+                target: one,
+                ..
+            }
+            | ExprKind::Unary {
+                operator: UnaryOperator::Step,
+                operand: one,
+            } => each(*one),
+            ExprKind::Binary {
+                operator: BinaryOperator::Add | BinaryOperator::Sub,
+                left,
+                right,
+            } => {
+                each(*left);
+                each(*right);
+            }
+            _ => {}
+        }
+    }
 }

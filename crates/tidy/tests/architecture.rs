@@ -205,7 +205,7 @@ const TOP_FOLDERS: &[&str] = &[
 /// Home folders that samples have.
 const HOMES: &[&str] = &["me", "p", "user"];
 
-fn root() -> PathBuf {
+pub fn root() -> PathBuf {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
     manifest.ancestors().nth(2).unwrap().to_path_buf()
 }
@@ -316,7 +316,7 @@ fn crates() -> BTreeMap<String, Crate> {
 }
 
 #[track_caller]
-fn assert_none(complaints: Vec<String>) {
+pub fn assert_none(complaints: Vec<String>) {
     assert!(complaints.is_empty(), "\n{}\n", complaints.join("\n"));
 }
 

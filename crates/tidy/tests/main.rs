@@ -2,4 +2,5 @@
 
 mod architecture;
 mod json;
+mod modules;
 mod troubleshooting;

@@ -49,7 +49,7 @@ pub struct Arguments {
     #[arg(long, default_value_t = 9)]
     leaves: usize,
     /// Time for the exploration of a program
-    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = crate::time)]
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = crate::time::time)]
     budget: Duration,
     /// Workers of the exploration
     #[arg(short, long, default_value_t = 2)]

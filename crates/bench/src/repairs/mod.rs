@@ -31,7 +31,7 @@ pub struct Arguments {
     #[arg(long, value_name = "MODE", value_delimiter = ',')]
     modes: Vec<String>,
     /// Time for each search
-    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = crate::time)]
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = crate::time::time)]
     budget: Duration,
     /// Executions of tests for each search but the first
     #[arg(long, default_value_t = 5000)]

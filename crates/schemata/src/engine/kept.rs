@@ -12,11 +12,11 @@ use patchwright_exec::Worker;
 use patchwright_text::{Edit, Span, apply_edits};
 
 use crate::compiler::CompilerError;
-use crate::engine::UndeclaredCall;
 use crate::linked::Symbols;
 use crate::outside::{Renames, renamed};
 use crate::planned::{PlannedPatch, SourceFile};
 use crate::runs::alternative;
+use crate::undeclared_calls::UndeclaredCall;
 
 /// What the compiler does with the calls of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

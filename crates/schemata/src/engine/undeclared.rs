@@ -20,21 +20,8 @@ use crate::isolate::{Clone, cloned};
 use crate::linked::Symbols;
 use crate::outside::{Renames, renamed};
 use crate::planned::{PlannedPatch, SourceFile};
+use crate::undeclared_calls::UndeclaredCall;
 use crate::{Apart, EngineError, Fate};
-
-/// A function of a patch that calls one that is not declared.
-pub struct UndeclaredCall {
-    /// Index of the patch in the set.
-    pub patch: usize,
-    /// Index among the sources.
-    pub file: usize,
-    /// Index of the function in its unit.
-    pub function: usize,
-    /// Its body.
-    pub body: Vec<u8>,
-    /// The name that is called.
-    pub name: String,
-}
 
 impl Engine<'_> {
     /// Finds out which of the patches that call what is not declared do not link, and leaves the others as they are.

@@ -2,8 +2,8 @@
 //! `s[i] == t[j]`), or something else of both (`&& best[j] < best[i]` beside `a[j] < a[i]`).
 
 use super::{SpaceBuilder, levels::RELATIONAL};
+use crate::constants::character;
 use crate::{
-    distant::character,
     leaves::digit_of,
     pools::{PoolId, PoolKind},
     sites::operands,

@@ -1,9 +1,9 @@
 //! Blocks for changes that are no terms.
 
 use super::SpaceBuilder;
+use crate::ways_out::{Conditions, Exits};
 use crate::{
     choices::Choice,
-    exits::{Conditions, Exits},
     space::{Schema, Template},
     term::{CType, Term},
 };

@@ -4,10 +4,8 @@ use patchwright_csource::{Place, StmtId, StmtKind, VarId};
 use patchwright_text::{Edit, Span};
 
 use super::{has_directive, line_break, moved};
-use crate::{
-    choices::{Destination, Finder, Standing},
-    operators::goes_on,
-};
+use crate::choices::{Destination, Finder, Standing};
+use crate::endings::goes_on;
 
 /// Where a statement with these names, which stands among those of a block, can go across the bounds of a loop or a branch.
 pub(super) fn destinations(

@@ -1,0 +1,205 @@
+//! The rules that find changes that are no terms: which schema has which, in an order that is part of the result.
+
+use patchwright_csource::{Function, Place, ScopeMap, StmtId, StmtKind};
+use rustc_hash::FxHashSet;
+
+use crate::{
+    both_sides, calls,
+    choices::{Callees, Choices, Finder, Standing},
+    connectives, counterparts, directions,
+    distant::Shown,
+    distinct, else_assigned, else_joined, else_moved, else_reordered,
+    endings::last_statements,
+    exchanged_names, exits, extremes, first_values, function_values, initialization, jumps, labels,
+    letter_digits, limits, links, loops, moves, negative_remainders, newlines, next_keys,
+    null_pointers, operators, other_jumps, others, own_calls, predicates, ranges, remainders,
+    renames, repetitions, resets, results, same_operator, second_calls, sizes,
+    slots::AtomBuilder,
+    space::Schemas,
+    strings, subscripts, targets, widenings, wording, wraps,
+};
+
+/// Finds the locations of `function` for the changes among `schemas` that are no terms. `shown` is what the tests show.
+pub fn choices(
+    builder: &mut AtomBuilder<'_>,
+    function_index: usize,
+    function: &Function,
+    scopes: &ScopeMap,
+    schemas: Schemas,
+    callees: &Callees<'_>,
+    shown: &Shown,
+) -> Choices {
+    let mut statements = Vec::new();
+    let last = last_statements(builder.unit, function);
+    let mut walker = Walker {
+        function,
+        scopes,
+        last: &last,
+        found: &mut statements,
+    };
+    walker.stmt(function.body, None, true, Surroundings::default());
+    let mut finder = Finder {
+        builder,
+        function_index,
+        function,
+        statements,
+        shown,
+        found: Choices::default(),
+    };
+    if schemas.initialization {
+        initialization::find(&mut finder);
+        resets::find(&mut finder);
+        first_values::find(&mut finder, callees);
+    }
+    if schemas.function || schemas.swap || schemas.initialization || schemas.format {
+        calls::find(&mut finder, schemas, callees);
+    }
+    if schemas.function {
+        wraps::find(&mut finder, callees);
+        both_sides::find(&mut finder, callees);
+        own_calls::find(&mut finder, callees);
+        function_values::find(&mut finder, callees);
+        second_calls::find(&mut finder, callees);
+        strings::find(&mut finder);
+    }
+    if schemas.format {
+        wording::find(&mut finder);
+        newlines::find(&mut finder);
+    }
+    if schemas.swap {
+        subscripts::find(&mut finder);
+        exchanged_names::find(&mut finder);
+    }
+    if schemas.refinement {
+        predicates::find(&mut finder, callees);
+    }
+    if schemas.assignment {
+        remainders::find(&mut finder);
+        targets::find(&mut finder);
+        limits::find(&mut finder);
+        extremes::find(&mut finder);
+        ranges::find(&mut finder);
+    }
+    if schemas.expression {
+        widenings::find(&mut finder);
+        renames::find(&mut finder);
+        sizes::find(&mut finder);
+        labels::find(&mut finder);
+        others::find(&mut finder);
+        null_pointers::find(&mut finder);
+        letter_digits::find(&mut finder);
+    }
+    negative_remainders::find(&mut finder, schemas.assignment, schemas.expression);
+    if schemas.guard {
+        else_assigned::find(&mut finder);
+        else_joined::find(&mut finder);
+        else_moved::find(&mut finder);
+        links::find(&mut finder);
+        distinct::find(&mut finder);
+    }
+    if schemas.operator {
+        operators::find(&mut finder);
+        same_operator::find(&mut finder);
+        connectives::find(&mut finder);
+    }
+    if schemas.breaks {
+        operators::find_breaks(&mut finder);
+    }
+    if schemas.loops {
+        loops::find(&mut finder);
+    }
+    if schemas.moves {
+        moves::find(&mut finder);
+        else_reordered::find(&mut finder);
+        repetitions::find(&mut finder);
+        counterparts::find(&mut finder);
+        next_keys::find(&mut finder);
+        directions::find(&mut finder);
+    }
+    if schemas.entries && schemas.exits != Some(exits::Conditions::All) {
+        exits::find_entry(&mut finder);
+    }
+    if schemas.entries {
+        jumps::find(&mut finder);
+        other_jumps::find(&mut finder);
+        results::find(&mut finder, callees);
+    }
+    if let Some(conditions) = schemas.exits {
+        exits::find(&mut finder, conditions);
+    }
+    finder.found
+}
+
+#[derive(Clone, Copy, Default)]
+struct Surroundings {
+    in_loop: bool,
+    breakable: bool,
+}
+
+struct Walker<'w> {
+    function: &'w Function,
+    scopes: &'w ScopeMap,
+    /// Statements behind which the function would end without a value.
+    last: &'w FxHashSet<StmtId>,
+    found: &'w mut Vec<Standing>,
+}
+
+impl Walker<'_> {
+    /// A statement in the block and at the place that are given, or the body of another statement: alone there, unless it is that
+    /// of a label in a block.
+    fn stmt(
+        &mut self,
+        id: StmtId,
+        block: Option<(StmtId, usize)>,
+        is_body: bool,
+        around: Surroundings,
+    ) {
+        let stmt = self.function.stmt(id);
+        if let (Place::Written(span), Some(scope)) = (stmt.place, self.scopes.at_stmt(id)) {
+            self.found.push(Standing {
+                id,
+                span,
+                is_body,
+                block,
+                in_loop: around.in_loop,
+                breakable: around.breakable,
+                scope: scope.clone(),
+            });
+        }
+        match &stmt.kind {
+            StmtKind::Compound(inner) => {
+                for (place, &stmt) in inner.iter().enumerate() {
+                    self.stmt(stmt, Some((id, place)), false, around);
+                }
+            }
+            StmtKind::If {
+                then, otherwise, ..
+            } => {
+                self.stmt(*then, None, true, around);
+                if let Some(otherwise) = otherwise {
+                    self.stmt(*otherwise, None, true, around);
+                }
+            }
+            StmtKind::While { body, .. }
+            | StmtKind::Do { body, .. }
+            | StmtKind::For { body, .. } => {
+                let around = Surroundings {
+                    in_loop: !self.last.contains(body),
+                    breakable: !self.last.contains(&id),
+                };
+                self.stmt(*body, None, true, around);
+            }
+            StmtKind::Switch { body, .. } => {
+                let around = Surroundings {
+                    breakable: !self.last.contains(&id),
+                    ..around
+                };
+                self.stmt(*body, None, true, around);
+            }
+            StmtKind::Case(body) | StmtKind::Default(body) | StmtKind::Label { body, .. } => {
+                self.stmt(*body, None, is_body, around);
+            }
+            _ => {}
+        }
+    }
+}
