@@ -32,16 +32,20 @@ fn said(place: &Place, output: &Output) -> String {
     )
 }
 
-/// Scratch folders and temporary files have numbers in their names.
+/// Leaves out the numbers in names of scratch folders, and the size of the file that tests share, which grows with what
+/// tests are told.
 fn without_numbers(text: &str) -> String {
-    let mut shown = String::new();
-    let mut rest = text;
-    while let Some(at) = rest.find("patchwright-") {
-        let end = at + "patchwright-".len();
-        shown += &rest[..end];
-        rest = rest[end..].trim_start_matches(|c: char| c.is_ascii_hexdigit() || c == '-');
-    }
-    shown + rest
+    let named = without_after(text, "patchwright-", |c| c.is_ascii_hexdigit() || c == '-');
+    without_after(&named, "a file of ", |c| c.is_ascii_digit())
+}
+
+/// Leaves out the characters that directly follow each `mark` and are `left_out`.
+fn without_after(text: &str, mark: &str, left_out: fn(char) -> bool) -> String {
+    let mut parts = text.split(mark);
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |shown, part| {
+        shown + mark + part.trim_start_matches(left_out)
+    })
 }
 
 #[test]
