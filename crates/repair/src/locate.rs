@@ -9,9 +9,9 @@ use patchwright_csource::{
     variants::is_same_function,
 };
 use patchwright_space::{
-    Assignments, AtomBuilder, Callees, Choices, CrashFree, Demands, Hole, HoleKind, LeafLimits,
-    Leaves, Mentions, Parents, Schemas, Shown, TermTypes, TouchPoint, agreement, assignments,
-    choices, distant, exits::Conditions, holes, leaves, mentions,
+    Assignments, AtomBuilder, Callees, Choices, CrashFree, Demands, FileText, Hole, HoleKind,
+    LeafLimits, Leaves, Mentions, Parents, Schemas, Shown, TermTypes, TouchPoint, agreement,
+    assignments, choices, distant, exits::Conditions, holes, leaves, mentions,
 };
 use patchwright_text::{LineMap, Span};
 use patchwright_weave::{can_duplicate, on_one_line};
@@ -80,6 +80,7 @@ fn refusal(unit: &TranslationUnit, function: &Function) -> Option<String> {
 struct Way {
     unit: TranslationUnit,
     types: TermTypes,
+    text: FileText,
 }
 
 impl Way {
@@ -150,6 +151,7 @@ impl Way {
         AtomBuilder {
             unit: &mut self.unit,
             types: &mut self.types,
+            text: &self.text,
         }
     }
 
@@ -196,6 +198,7 @@ pub fn locate(
         let own = std::mem::take(&mut unit.functions);
         ways.push(Way {
             types: TermTypes::of(&mut unit.types, &own),
+            text: FileText::default(),
             unit,
         });
         functions.push(own);

@@ -32,8 +32,7 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>, callees: &Callees<'_>) {
     let function = finder.function;
     let unit = &finder.builder.unit;
     let begins_again = callees.defined.values().any(|all| all.contains("main"));
-    let is_late = mentions(&unit.source, "constructor");
-    if function.name != "main" || begins_again || is_late {
+    if function.name != "main" || begins_again || mentions(&unit.source, "constructor") {
         return;
     }
     let StmtKind::Compound(inner) = &function.stmt(function.body).kind else {

@@ -2,7 +2,7 @@
 //!
 //! What is assigned to may be anything, also an element, and the modulus need not be mentioned in the function.
 
-use patchwright_csource::{ExprId, ExprKind, StmtKind, UnaryOperator, lex, types::TypeKind};
+use patchwright_csource::{ExprId, ExprKind, StmtKind, UnaryOperator, types::TypeKind};
 
 use crate::{builder::ASSIGNMENT_COST, choices::Finder, operators::LONGEST, term::CType};
 
@@ -69,7 +69,7 @@ pub(crate) fn has_effects(finder: &Finder<'_, '_, '_>, id: ExprId) -> bool {
 fn moduli(finder: &Finder<'_, '_, '_>) -> Vec<String> {
     let unit = &finder.builder.unit;
     let start = finder.function.span.start;
-    let source = &unit.source;
+    let text = finder.builder.text;
     let is_before = |at: u32| at < start;
     let mut named: Vec<(String, i128)> = Vec::new();
     for constant in &unit.macros {
@@ -79,16 +79,16 @@ fn moduli(finder: &Finder<'_, '_, '_>) -> Vec<String> {
         }
     }
     for (name, value) in unit.enumerations.iter().flatten() {
-        if is_enumerated_before(&source[..start as usize], name) {
+        let enumerated = text.enumerated(&unit.source, name);
+        if enumerated.is_some_and(|at| is_before(at)) {
             named.push((name.clone(), *value));
         }
     }
     named.retain(|(name, value)| {
         (2..=i128::from(i64::MAX)).contains(value) && !finder.is_hidden(name)
     });
-    let divisors = divisors(source);
     let mut found: Vec<String> = Vec::new();
-    for divisor in &divisors {
+    for divisor in text.divisors(&unit.source) {
         let is_large = divisor
             .parse::<i128>()
             .is_ok_and(|value| value >= LEAST_MODULUS);
@@ -107,77 +107,4 @@ fn moduli(finder: &Finder<'_, '_, '_>) -> Vec<String> {
     }
     found.truncate(MOST_MODULI);
     found
-}
-
-/// The words behind `%` and `%=`.
-fn divisors(source: &[u8]) -> Vec<String> {
-    let mut found = Vec::new();
-    let mut at = 0;
-    while at < source.len() {
-        if source[at] == b'%' {
-            let rest = &source[at + 1..];
-            let rest = rest.strip_prefix(b"=").unwrap_or(rest);
-            let rest = &rest[lex::skip_blank(rest, 0)..];
-            let is_word = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'_';
-            let word: Vec<u8> = rest.iter().take_while(is_word).copied().collect();
-            found.extend(String::from_utf8(word).ok().filter(|word| !word.is_empty()));
-        }
-        // Not in literals and comments.
-        at = lex::step(source, at);
-    }
-    found
-}
-
-/// Whether an enumeration at file scope has this name.
-fn is_enumerated_before(text: &[u8], name: &str) -> bool {
-    let mut depth = 0_usize;
-    let mut at = 0;
-    let mut is_enumeration = false;
-    let mut declaration = 0;
-    while at < text.len() {
-        let end = lex::step(text, at);
-        match text[at] {
-            b'{' => {
-                if depth == 0 {
-                    is_enumeration = heads_enumeration(&text[declaration..at]);
-                }
-                depth += 1;
-            }
-            b'}' => {
-                depth = depth.saturating_sub(1);
-                declaration = at;
-            }
-            b';' if depth == 0 => declaration = at,
-            _ if depth == 1 && is_enumeration && &text[at..end] == name.as_bytes() => return true,
-            _ => {}
-        }
-        at = end;
-    }
-    false
-}
-
-/// Whether a text ends in `enum` or `enum` and a name.
-fn heads_enumeration(text: &[u8]) -> bool {
-    let words = lex::words_with_places(text);
-    let mut last = words.iter().rev().take(2);
-    last.any(|(word, at)| word == "enum" && !text[*at..].contains(&b'('))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_stands_behind_a_percent_sign_is_a_divisor() {
-        let source = b"x = a % MOD + b %= 1007; printf(\"%d\", y % (z)); // % w";
-        assert_eq!(divisors(source), ["MOD", "1007"]);
-    }
-
-    #[test]
-    fn enumerations_in_functions_are_not_seen() {
-        let text = b"enum { A, B = 7 };\ntypedef enum { C } t;\nvoid f(void) { enum { D }; }\n";
-        for (name, expected) in [("A", true), ("B", true), ("C", true), ("D", false)] {
-            assert_eq!(is_enumerated_before(text, name), expected, "{name}");
-        }
-    }
 }

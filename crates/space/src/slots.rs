@@ -13,6 +13,7 @@ use rustc_hash::FxHashMap;
 
 use crate::{
     common_leaves::CommonLeaves,
+    file_text::FileText,
     term::{Atom, AtomId, AtomTable, CType, Pointees, Precedence},
     types::TermTypes,
 };
@@ -172,6 +173,8 @@ pub struct AtomBuilder<'a> {
     pub unit: &'a mut TranslationUnit,
     /// The types that terms see.
     pub types: &'a mut TermTypes,
+    /// What is known of the text of its file.
+    pub text: &'a FileText,
 }
 
 impl Atoms {
