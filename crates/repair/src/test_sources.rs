@@ -21,6 +21,9 @@ const FOLDERS: [&str; 7] = [
 /// Words that, before or behind the rest of a file's name, tell that it is a test.
 const WORDS: [&str; 4] = ["test", "tests", "unittest", "unittests"];
 
+/// What stands between the words of a file's name.
+const SEPARATORS: [char; 3] = ['_', '-', '.'];
+
 /// Those of the sources, each with its commands, that are tests by their folder or name, or because they include such a one (a header that is
 /// called so aside); none if all are.
 pub(crate) fn test_sources(
@@ -39,8 +42,11 @@ fn those_that_are<'p>(
     sources: impl Iterator<Item = &'p PathBuf>,
     including: &BTreeSet<PathBuf>,
 ) -> BTreeSet<PathBuf> {
-    let (tests, others): (Vec<_>, Vec<_>) =
-        sources.partition(|path| is_test(path) || including.contains(*path));
+    let all: Vec<&PathBuf> = sources.collect();
+    let stems: Vec<String> = all.iter().map(|path| stem(path)).collect();
+    let (tests, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|path| {
+        is_test(path) || including.contains(*path) || is_driver(&stem(path), &stems)
+    });
     match others.is_empty() {
         true => BTreeSet::new(),
         false => tests.into_iter().cloned().collect(),
@@ -54,12 +60,31 @@ fn is_test(relative: &Path) -> bool {
         let name = folder.as_os_str().to_string_lossy().to_ascii_lowercase();
         FOLDERS.contains(&name.as_str())
     });
-    let stem = relative.file_stem().unwrap_or_default().to_string_lossy();
-    let stem = stem.to_ascii_lowercase();
-    let mut words = stem.split(['_', '-', '.']);
+    let stem = stem(relative);
+    let mut words = stem.split(SEPARATORS);
     let (first, last) = (words.next(), words.next_back());
     let is_word = |word: Option<&str>| word.is_some_and(|word| WORDS.contains(&word));
     in_folder || is_word(first) || is_word(last)
+}
+
+/// The name of a file in small letters, without what tells its language.
+fn stem(path: &Path) -> String {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    stem.to_ascii_lowercase()
+}
+
+/// `regextest` beside `regex_match`: what runs a library for its tests, called after it. No word that only ends so (`latest`) is the first
+/// word of another file's name and `test`.
+fn is_driver(stem: &str, all: &[String]) -> bool {
+    let mut tested = WORDS.iter().filter_map(|word| stem.strip_suffix(word));
+    tested.any(|name| {
+        let behind = |other: &String| {
+            other
+                .strip_prefix(name)
+                .map(|rest| rest.starts_with(SEPARATORS))
+        };
+        !name.is_empty() && all.iter().filter_map(behind).any(|is_named| is_named)
+    })
 }
 
 #[cfg(test)]
@@ -89,6 +114,21 @@ mod tests {
         ] {
             assert!(!is_test(Path::new(program)), "{program}");
         }
+    }
+
+    #[test]
+    fn what_is_called_after_a_library_and_test_is_no_part_of_it() {
+        let sources = [
+            "src/ring_open.c",
+            "src/ringtest.c",
+            "src/latest.c",
+            "ringbuffer.c",
+        ];
+        let sources = sources.map(PathBuf::from);
+        let found = those_that_are(sources.iter(), &BTreeSet::new());
+        assert_eq!(found.into_iter().collect::<Vec<_>>(), [sources[1].clone()]);
+        let alone = ["ring.c", "ringtest.c", "contest.c", "con.c"].map(PathBuf::from);
+        assert!(those_that_are(alone.iter(), &BTreeSet::new()).is_empty());
     }
 
     #[test]
