@@ -35,7 +35,7 @@ const FRAMES: usize = 4;
 /// Locations that are looked at unless the user says another number.
 pub const DEFAULT_LOCATIONS: usize = 200;
 
-/// The locations of the second round, if the user has given a budget of at least [`LONG`] and the first round found nothing.
+/// The locations of the second round, if the user has given a budget of at least [`LONG`].
 pub(crate) const MANY_LOCATIONS: usize = 1500;
 
 /// Reading and weaving [`MANY_LOCATIONS`] takes a small part of this time.

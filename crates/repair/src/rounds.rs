@@ -6,8 +6,8 @@ use patchwright_exec::{CancelToken, Deadline, FileError, Project, files};
 
 use crate::{
     Event, RepairError, RepairOptions, RepairOutcome, Surroundings, deadline,
-    found::Found,
-    instrument::{self, Instrumented},
+    found::{Found, FoundClass},
+    instrument::{self, HoleEntry, Instrumented},
     localize,
     outcome::{Patch, Phases, Stats, Verified},
     prepare::{self, Prepared},
@@ -54,10 +54,38 @@ struct Rounds {
     options: RepairOptions,
     /// What was done at more suspicious locations.
     earlier: Option<Stats>,
+    /// What a brief round has found: it is verified with what is found at many locations.
+    brief: Option<Brief>,
     /// What verifications have rejected.
     rejected: Vec<String>,
     /// Patches that pass but have undefined behaviour.
     undefined: Vec<Patch>,
+}
+
+/// What a brief round has found, and where.
+struct Brief {
+    instrumented: Instrumented,
+    found: Found,
+}
+
+impl Brief {
+    /// Adds it to what a search at other locations has found. Nothing is searched there afterwards, for it adds locations, too.
+    fn join(self, instrumented: &mut Instrumented, found: &mut Found) {
+        let (files, holes) = (instrumented.files.len(), instrumented.holes.len());
+        instrumented.files.extend(self.instrumented.files);
+        let own = self.instrumented.holes.into_iter();
+        instrumented.holes.extend(own.map(|hole| HoleEntry {
+            file: hole.file + files,
+            ..hole
+        }));
+        instrumented.crash |= self.instrumented.crash;
+        // Those of the more suspicious locations were found first.
+        let own = self.found.classes.into_iter().map(|class| FoundClass {
+            entry: class.entry + holes,
+            ..class
+        });
+        found.classes.splice(0..0, own);
+    }
 }
 
 /// What a search leaves of the time.
@@ -88,10 +116,16 @@ impl Reserve {
 impl Rounds {
     /// The next round is at the next locations; `stats` is what was done until now.
     fn widen(&mut self, stats: Stats, surroundings: &Surroundings<'_>) {
-        (surroundings.events)(Event::Note(format!(
-            "no patch at the {} most suspicious locations; looking at the next ones",
-            stats.reached
-        )));
+        let reached = stats.reached;
+        (surroundings.events)(Event::Note(match &self.brief {
+            Some(brief) => format!(
+                "{} classes of candidates pass at the {reached} most suspicious locations; looking at further ones for better patches",
+                brief.found.classes.len()
+            ),
+            None => format!(
+                "no patch at the {reached} most suspicious locations; looking at the next ones"
+            ),
+        }));
         self.earlier = Some(stats);
         self.options.locations = match self.is_brief {
             true => localize::MANY_LOCATIONS,
@@ -149,6 +183,7 @@ impl Repair<'_, '_> {
             is_brief: localize::is_brief(&prepared, wanted),
             options: wanted.clone(),
             earlier: None,
+            brief: None,
             rejected: Vec::new(),
             undefined: Vec::new(),
         };
@@ -230,7 +265,18 @@ impl Repair<'_, '_> {
                     let Some(before) = rounds.earlier.take() else {
                         return Err(error);
                     };
-                    return Ok((before, self.ended_by(&error)));
+                    let mut verified = self.ended_by(&error);
+                    if let Some(mut brief) = rounds.brief.take() {
+                        brief.found.interrupted = verified.interrupted;
+                        self.tell_time_from_interruption(&mut brief.found);
+                        verified = self.verify(
+                            &brief.found,
+                            &brief.instrumented,
+                            prepared,
+                            &rounds.options,
+                        )?;
+                    }
+                    return Ok((before, verified));
                 }
             };
             let left = |end: Instant| end.saturating_duration_since(Instant::now());
@@ -253,18 +299,14 @@ impl Repair<'_, '_> {
             let is_brief = rounds.is_brief && !instrumented.left_out.is_empty();
             let options = &mut rounds.options;
             if is_brief {
-                let budget = options.budget_without_patch;
-                options.budget_without_patch = budget.map(|budget| budget.mul_f64(BRIEF));
+                for budget in [&mut options.budget, &mut options.budget_without_patch] {
+                    *budget = budget.map(|budget| budget.mul_f64(BRIEF));
+                }
                 // That there are two places is not likelier than that the place is among the next ones.
                 options.early_pairs = false;
             }
-            let (mut found, patches) = self.search(
-                prepared,
-                &mut instrumented,
-                &mut rounds.options,
-                (&mut rounds.rejected, &mut rounds.undefined),
-                phases,
-            )?;
+            let (mut found, patches) =
+                self.search(prepared, &mut instrumented, rounds, is_brief, phases)?;
             // The time of a brief round is not that of the run.
             let is_in_vain = patches.patches.is_empty() && !found.interrupted;
             found.stats.out_of_time &= !(is_brief && is_in_vain);
@@ -279,7 +321,7 @@ impl Repair<'_, '_> {
                 // Without a budget the whole program may be more than anybody waits for.
                 && (rounds.options.budget.is_some() || rounds.earlier.is_none());
             let is_ended = found.interrupted;
-            let mut stats = found.stats.with_locations(&instrumented);
+            let mut stats = found.stats.clone();
             if let Some(before) = rounds.earlier.take() {
                 stats.add_earlier(before);
             }
@@ -291,8 +333,14 @@ impl Repair<'_, '_> {
                 };
                 return Ok((stats, patches));
             }
-            rounds.widen(stats, surroundings);
             let workers = std::mem::take(&mut instrumented.workers);
+            if is_brief && !found.classes.is_empty() {
+                rounds.brief = Some(Brief {
+                    instrumented,
+                    found,
+                });
+            }
+            rounds.widen(stats, surroundings);
             for (worker, _) in workers {
                 let folder = worker.folder.clone();
                 drop(worker);
@@ -318,16 +366,24 @@ impl Repair<'_, '_> {
         }
     }
 
-    /// Searches the locations of an instrumented program, and verifies what is found. What verifications reject, and what passes but has
-    /// undefined behaviour, is added to the two lists.
+    /// Searches the locations of an instrumented program, and verifies what is found, together with what a brief round has found before. What
+    /// a brief round finds is not verified here, unless one patch is all that is wanted. What verifications reject, and what passes but has
+    /// undefined behaviour, is added to the lists of `rounds`.
     fn search(
         &self,
         prepared: &mut Prepared,
         instrumented: &mut Instrumented,
-        options: &mut RepairOptions,
-        (rejected, undefined): (&mut Vec<String>, &mut Vec<Patch>),
+        rounds: &mut Rounds,
+        is_brief: bool,
         phases: &mut Phases,
     ) -> Result<(Found, Verified), RepairError> {
+        let Rounds {
+            options,
+            rejected,
+            undefined,
+            brief,
+            ..
+        } = rounds;
         let Repair {
             project,
             surroundings,
@@ -342,6 +398,7 @@ impl Repair<'_, '_> {
             self.tell_time_from_interruption(&mut found);
             resumed.get_or_insert(found.stats.resumed);
             forked += found.stats.forked;
+            found.stats = found.stats.with_locations(instrumented);
             if !found.pairs.is_empty() {
                 let patches = Verified {
                     patches: std::mem::take(&mut found.pairs),
@@ -349,11 +406,25 @@ impl Repair<'_, '_> {
                 };
                 break (found, patches);
             }
+            let goes_on = is_brief
+                && !options.first
+                && !found.interrupted
+                && !found.stats.out_of_bounds
+                && !found.classes.is_empty();
+            if goes_on {
+                break (found, Verified::default());
+            }
+            let brief = brief.take();
+            let is_joined = brief.is_some();
+            if let Some(brief) = brief {
+                brief.join(instrumented, &mut found);
+            }
             let started = Instant::now();
             let mut patches = self.verify(&found, instrumented, prepared, options)?;
             phases.verify += started.elapsed();
             undefined.append(&mut patches.undefined);
             let is_over = !found.stats.stopped_early
+                || is_joined
                 || patches.interrupted
                 || undefined.len() >= undefined::MOST_UNDEFINED;
             if is_over || !patches.patches.is_empty() || patches.distrusted.is_empty() {
