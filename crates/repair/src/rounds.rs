@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use patchwright_exec::{CancelToken, Deadline, FileError, Project, files};
+use patchwright_space::{Leaves, slots::Atoms};
 
 use crate::{
     Event, RepairError, RepairOptions, RepairOutcome, Surroundings, deadline,
@@ -69,6 +70,18 @@ struct Brief {
 }
 
 impl Brief {
+    /// Keeps what the ranking asks for; what the search has made of the locations takes most of the memory.
+    fn new(mut instrumented: Instrumented, found: Found) -> Self {
+        for entry in &mut instrumented.holes {
+            entry.leaves = Leaves::default();
+            entry.hole.atoms = Atoms::default();
+        }
+        Brief {
+            instrumented,
+            found,
+        }
+    }
+
     /// Adds it to what a search at other locations has found. Nothing is searched there afterwards, for it adds locations, too.
     fn join(self, instrumented: &mut Instrumented, found: &mut Found) {
         let (files, holes) = (instrumented.files.len(), instrumented.holes.len());
@@ -335,10 +348,7 @@ impl Repair<'_, '_> {
             }
             let workers = std::mem::take(&mut instrumented.workers);
             if is_brief && !found.classes.is_empty() {
-                rounds.brief = Some(Brief {
-                    instrumented,
-                    found,
-                });
+                rounds.brief = Some(Brief::new(instrumented, found));
             }
             rounds.widen(stats, surroundings);
             for (worker, _) in workers {

@@ -1,6 +1,11 @@
 //! What is reported has been applied to a clean copy, built without instrumentation, and tested.
 
-use std::{collections::BTreeSet, ffi::OsStr, path::PathBuf};
+use std::{
+    collections::BTreeSet,
+    ffi::OsStr,
+    path::PathBuf,
+    sync::atomic::{AtomicUsize, Ordering},
+};
 
 use patchwright_exec::{
     BuildError, CompileCommand, Limits, Project, Sandbox, Verdict, Worker, files, includers_of,
@@ -115,10 +120,10 @@ impl<'v> Verifying<'v, '_> {
             && self.verified.patches.len() < wanted
             && self.verified.undefined.len() < MOST_UNDEFINED
         {
-            (self.surroundings.events)(Event::Progress {
-                done: self.verified.patches.len(),
-                total: wanted.min(self.found.stats.plausible as usize),
-            });
+            let plausible: usize = self.found.classes.iter().map(|class| class.count).sum();
+            let total = wanted.min(plausible);
+            let done = self.verified.patches.len();
+            (self.surroundings.events)(Event::Progress { done, total });
             // Together they are asked more quickly what else there is to ask.
             let room = match self.options.all {
                 true => self.options.jobs.max(1),
@@ -145,7 +150,7 @@ impl<'v> Verifying<'v, '_> {
             if batch.is_empty() {
                 break;
             }
-            let results = self.check(&batch);
+            let results = self.check(&batch, total);
             for (proposed, result) in batch.into_iter().zip(results) {
                 match result {
                     // What has been verified stays so.
@@ -157,7 +162,8 @@ impl<'v> Verifying<'v, '_> {
         Ok(())
     }
 
-    fn check(&self, batch: &[Proposed<'_>]) -> Vec<Result<Checked, RepairError>> {
+    /// Checks candidates; `total` patches are wanted of all.
+    fn check(&self, batch: &[Proposed<'_>], total: usize) -> Vec<Result<Checked, RepairError>> {
         let places = self.instrumented.places();
         let candidates: Vec<Candidate<'_>> = batch
             .iter()
@@ -177,7 +183,10 @@ impl<'v> Verifying<'v, '_> {
             .iter()
             .map(|proposed| proposed.proposal.patch(places, proposed.diff.clone()))
             .collect();
+        let passed = AtomicUsize::new(self.verified.patches.len());
         let passes = |number: usize| {
+            let done = passed.fetch_add(1, Ordering::Relaxed) + 1;
+            (self.surroundings.events)(Event::Progress { done, total });
             let patch: &Patch = &patches[number];
             let mut early = self.prepared.checks.early();
             let is_first = early.is_empty();
