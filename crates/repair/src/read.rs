@@ -19,7 +19,7 @@ use crate::{
     hooks::{assignment_place, hook, moved, touch},
     instrument::{HoleEntry, LeftAlone, SourceFile},
     linked::Linked,
-    localize::{Focus, TIE_FACTOR},
+    localize::{Focus, MANY_LOCATIONS, TIE_FACTOR},
     locate::{LocatedWay, locate},
     prepare::Prepared,
     unchangeable::UnchangeableKind,
@@ -237,9 +237,11 @@ const LOCATIONS_OF_STATEMENT: usize = 2;
 /// any of them need not be read.
 fn most_statements(focus: &Focus, first: usize, wanted: usize) -> usize {
     let most = first + wanted.div_ceil(LOCATIONS_OF_STATEMENT);
-    match wanted > 0 && most < focus.len() {
-        true => focus.tie(most - 1).end,
-        false => focus.len(),
+    match wanted {
+        0 => focus.len(),
+        _ if most >= focus.len() => focus.len(),
+        MANY_LOCATIONS.. => most,
+        _ => focus.tie(most - 1).end,
     }
 }
 
@@ -286,6 +288,10 @@ pub(crate) fn read_sources(
             let mut before_tie = 0;
             while considered < end {
                 if options.locations > 0 && locations >= options.locations {
+                    // So many take long to weave, and what is as suspicious as the last ones is no likelier than they are.
+                    if options.locations >= MANY_LOCATIONS {
+                        break;
+                    }
                     let tie = tie.get_or_insert_with(|| {
                         let tie = focus.tie(considered - 1);
                         before_tie = counts[first..tie.start.max(first)].iter().sum();

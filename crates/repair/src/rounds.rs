@@ -23,7 +23,7 @@ const ONE_PLACE: f64 = 0.6;
 const ONE_OF_MANY: f64 = 0.85;
 
 /// The part of it that the most suspicious locations have, before many others are compared.
-const BRIEF: f64 = 0.2;
+const BRIEF: f64 = 0.3;
 
 /// So many times the locations are looked at when those before were in vain.
 const WIDER: usize = 4;
