@@ -3,9 +3,11 @@
 mod assembly;
 mod declarations;
 mod derived;
+mod details;
 mod expressions;
 mod lengths;
 mod names;
+mod ordinary;
 mod signatures;
 mod statements;
 mod uses;
@@ -16,7 +18,6 @@ use patchwright_text::Span;
 use rustc_hash::FxHashMap;
 
 use expressions::line_of;
-pub(crate) use expressions::{cast_kind, is_expression};
 use signatures::return_spelling;
 pub(crate) use signatures::{function_spelling, parameter_spellings};
 
@@ -77,7 +78,7 @@ pub(crate) struct UnitBuilder<'a> {
     /// How often each tag is defined, as far as the dump shows.
     defined_tags: FxHashMap<String, usize>,
     /// The ordinary identifiers that are visible, the innermost last, and how many there were where each scope began.
-    ordinary: Vec<(String, names::Ordinary)>,
+    ordinary: Vec<(String, ordinary::Ordinary)>,
     scope_marks: Vec<usize>,
 }
 

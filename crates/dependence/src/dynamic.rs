@@ -1,5 +1,6 @@
 //! Dependence in one execution: dynamic and relevant slices.
 
+mod instance;
 mod jumps;
 mod kept;
 mod known;
@@ -16,16 +17,12 @@ use crate::{
     graph::{Graph, Slot, VertexId, find},
 };
 
+use instance::{Instance, NONE};
 use jumps::Jumps;
 use kept::Kept;
 use known::{Known, What};
 use relevant::Potential;
 use shadow::Shadow;
-
-/// An executed instruction, by its number in the order of execution.
-type Instance = u32;
-
-const NONE: Instance = u32::MAX;
 
 /// Which executions of a criterion count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! Sources that are compiled as parts of others: files with functions that a source includes.
+//! The sources of a project: those that commands compile, and files with functions that these include.
 //!
 //! A library that is one header, a source that includes all others, functions in a header of one's own: their text is the
 //! project's, though no command names it. Directives are read without a preprocessor, so what is found here may be left out by a
@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 
 use crate::compile_commands::CompileCommand;
 use crate::files::{self, FileError};
-use crate::record::sources;
 use crate::sandbox::{Sandbox, normalize};
 
 /// A file that more sources include is left alone: it would have to be read in each of them.
@@ -22,6 +21,26 @@ pub(crate) const OTHER_LANGUAGES: [&str; 8] = ["cc", "cpp", "cxx", "C", "hh", "h
 pub(crate) fn is_of_other_language(file: &Path) -> bool {
     let extension = file.extension().and_then(|extension| extension.to_str());
     extension.is_some_and(|known| OTHER_LANGUAGES.contains(&known))
+}
+
+/// The C files in the project's tree that commands compile, relative to its root, each with all of
+/// its commands in their order. Commands must be as [`record_build`] gives them.
+pub fn sources(
+    commands: &[CompileCommand],
+    sandbox: &Sandbox,
+) -> BTreeMap<PathBuf, Vec<CompileCommand>> {
+    let mut sources: BTreeMap<PathBuf, Vec<CompileCommand>> = BTreeMap::new();
+    for command in commands {
+        let Ok(relative) = command.file.strip_prefix(sandbox.run_root()) else {
+            continue;
+        };
+        let is_c = relative.extension().is_some_and(|e| e == "c");
+        if is_c && sandbox.folder().join(relative).exists() {
+            let known = sources.entry(relative.to_path_buf()).or_default();
+            known.push(command.clone());
+        }
+    }
+    sources
 }
 
 /// The files of the project with functions that its C sources include, relative to its root, and which no command compiles by themselves:

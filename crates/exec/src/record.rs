@@ -1,6 +1,5 @@
 //! How the sources of a project are compiled: its own compile database, or its build, watched.
 
-use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -12,7 +11,6 @@ use crate::limits::Limits;
 use crate::pool::Worker;
 use crate::project::Project;
 use crate::runner::Environment;
-use crate::sandbox::Sandbox;
 use crate::view::{ViewStatus, absolute_references};
 
 /// A copy that cannot be built, or of whose sources it is not known how they are compiled.
@@ -149,26 +147,6 @@ pub fn record_build_within(
         }
     };
     Ok(seen_in_sandbox(commands, worker))
-}
-
-/// The C files in the project's tree that commands compile, relative to its root, each with all of
-/// its commands in their order. Commands must be as [`record_build`] gives them.
-pub fn sources(
-    commands: &[CompileCommand],
-    sandbox: &Sandbox,
-) -> BTreeMap<PathBuf, Vec<CompileCommand>> {
-    let mut sources: BTreeMap<PathBuf, Vec<CompileCommand>> = BTreeMap::new();
-    for command in commands {
-        let Ok(relative) = command.file.strip_prefix(sandbox.run_root()) else {
-            continue;
-        };
-        let is_c = relative.extension().is_some_and(|e| e == "c");
-        if is_c && sandbox.folder().join(relative).exists() {
-            let known = sources.entry(relative.to_path_buf()).or_default();
-            known.push(command.clone());
-        }
-    }
-    sources
 }
 
 fn watched(

@@ -64,7 +64,7 @@ impl RunnerProgram {
     /// crate with the feature `test-support`.
     #[cfg(any(test, feature = "test-support"))]
     pub fn this_binary() -> Self {
-        let args = [supervisor::before_main::ARGUMENT];
+        let args = [protocol::SUPERVISOR_FOR_TESTS];
         RunnerProgram::current_exe(args).expect("the path of this executable is readable")
     }
 }

@@ -13,7 +13,7 @@ use patchwright_ir::{
 use patchwright_semantics::BinaryOp;
 use rustc_hash::FxHashMap;
 
-use crate::{function::FunctionLowerer, statement::to};
+use crate::{edge::to, function::FunctionLowerer};
 
 /// The function that says which alternative is meant: `int __patchwright_choice(int number)`, 0 for
 /// the original, `k` for the `k`-th alternative.

@@ -5,8 +5,8 @@ use patchwright_ir::{InstructionKind, LocalKind, Operand, OriginId, TerminatorKi
 use patchwright_semantics::{BinaryOp, UnaryOp};
 
 use crate::{
+    edge::to,
     function::FunctionLowerer,
-    statement::to,
     types::{Class, class},
 };
 

@@ -3,7 +3,7 @@
 use patchwright_ir::{InstructionKind, LocalKind, Operand, OriginId, TerminatorKind, Type};
 use patchwright_semantics::BinaryOp;
 
-use crate::{function::FunctionLowerer, statement::to};
+use crate::{edge::to, function::FunctionLowerer};
 
 impl FunctionLowerer<'_, '_> {
     /// The parts of `(ar + ai i) / (br + bi i)`.

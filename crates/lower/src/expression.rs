@@ -7,7 +7,7 @@ use patchwright_ir::{
     InstructionKind, LocalKind, Operand, OriginId, Target, TerminatorKind, Type, Value, wide,
 };
 
-use crate::{function::FunctionLowerer, place::Location, statement::to, types::Class};
+use crate::{edge::to, function::FunctionLowerer, place::Location, types::Class};
 
 impl<'a> FunctionLowerer<'_, 'a> {
     /// What to say of an expression that is not understood.

@@ -37,6 +37,7 @@ mod call;
 mod complex_division;
 mod constant;
 mod data;
+mod edge;
 mod expression;
 mod function;
 mod lengths;

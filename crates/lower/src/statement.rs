@@ -9,6 +9,7 @@ use patchwright_ir::{
 };
 
 use crate::{
+    edge::to,
     function::{Exit, FunctionLowerer, SwitchArms},
     types::Class,
 };
@@ -580,10 +581,6 @@ impl<'a> FunctionLowerer<'_, 'a> {
             }
         }
     }
-}
-
-pub(crate) fn to(target: BlockId, origin: OriginId) -> Edge {
-    Edge { target, origin }
 }
 
 /// A label's value converted to the type of the switch.

@@ -16,11 +16,7 @@ const MOST_MODULES: usize = 5;
 /// Crates with larger circles, and how large the largest one is: the numbers fall, they never grow.
 const LARGER: &[(&str, usize)] = &[
     ("cli", 22),
-    ("csource", 6),
-    ("dependence", 6),
-    ("exec", 16),
     ("interpret", 29),
-    ("lower", 6),
     ("repair", 36),
     ("symbolic", 22),
 ];

@@ -3,7 +3,7 @@
 use patchwright_text::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{FunctionBuilder, Text, UnitBuilder, names::Ordinary, spelled};
+use super::{FunctionBuilder, Text, UnitBuilder, ordinary::Ordinary, spelled};
 use crate::{
     Dialect,
     dump::{Dump, DumpError},
@@ -235,7 +235,7 @@ impl<'a> UnitBuilder<'a> {
             return;
         }
         *self.defined_tags.entry(node.name.clone()).or_default() += 1;
-        let mut notes = crate::detail::layout_notes(node);
+        let mut notes = super::details::layout_notes(node);
         let mut fields = Vec::new();
         let mut last_nested = None;
         for child in &node.inner {
@@ -407,7 +407,7 @@ impl<'a> UnitBuilder<'a> {
     pub(super) fn variable(&mut self, node: &Node, storage: Storage) -> VarId {
         let ty = self.written(node);
         let id = VarId(self.variables.len() as u32);
-        self.declared.push(crate::detail::declared(node));
+        self.declared.push(super::details::declared(node));
         self.variables.push(Variable {
             name: node.name.clone(),
             ty,

@@ -1,6 +1,6 @@
 //! Types by declaration: what a node's type is, where the names in the compiler's spelling of it do not tell.
 
-use super::{FunctionBuilder, UnitBuilder, names::Ordinary};
+use super::{FunctionBuilder, UnitBuilder, ordinary::Ordinary};
 use crate::{
     detail::Detail,
     raw::{Node, QualType, RawId},
@@ -158,7 +158,7 @@ impl UnitBuilder<'_> {
                 self.types.alias_enum(&node.name, id);
             }
         }
-        if let Some(align) = crate::detail::aligned(node) {
+        if let Some(align) = super::details::aligned(node) {
             self.typedef_alignments.insert(node.id, align);
         } else if let Some(align) = ty
             .alias

@@ -2,7 +2,7 @@
 //! out. They are read from there, with the names that are visible where the type is written; what this reader does not know (calls of
 //! what has no prototype, statement expressions, floating arithmetic…) is a length that is not understood.
 
-use super::{FunctionBuilder, names::Ordinary};
+use super::{FunctionBuilder, ordinary::Ordinary};
 use crate::{
     detail::Detail,
     raw::Node,

@@ -2,16 +2,8 @@
 
 use rustc_hash::FxHashSet;
 
-use super::UnitBuilder;
-use crate::{lex, tree::VarId};
-
-/// What an ordinary identifier names in the scope that is being read.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Ordinary {
-    Variable(VarId),
-    Enumerator(i128),
-    Typedef,
-}
+use super::{UnitBuilder, ordinary::Ordinary};
+use crate::lex;
 
 impl UnitBuilder<'_> {
     pub(super) fn open_scope(&mut self) {

@@ -3,7 +3,10 @@
 use patchwright_ir::RoutineId;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Instance, NONE, Recorder};
+use super::{
+    Recorder,
+    instance::{Instance, NONE},
+};
 use crate::{
     bits::Bits,
     control::{Control, Decider},

@@ -6,7 +6,10 @@
 use patchwright_ir::RoutineId;
 use rustc_hash::FxHashMap;
 
-use super::{Instance, NONE, Pending, Read, Recorder};
+use super::{
+    Pending, Read, Recorder,
+    instance::{Instance, NONE},
+};
 use crate::graph::{Graph, Vertex, VertexId};
 
 /// A thing that is kept.

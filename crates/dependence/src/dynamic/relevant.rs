@@ -3,7 +3,10 @@
 use patchwright_ir::{InstructionKind, RoutineId};
 use rustc_hash::FxHashMap;
 
-use super::{Decision, Edge, Instance, NONE, Read, Recorder};
+use super::{
+    Decision, Edge, Read, Recorder,
+    instance::{Instance, NONE},
+};
 use crate::{
     bits::Bits,
     control::Decider,

@@ -3,7 +3,7 @@
 use patchwright_interpret::Access;
 use rustc_hash::FxHashMap;
 
-use super::{Instance, NONE};
+use super::instance::{Instance, NONE};
 
 /// The instances that wrote each byte, or each bit of it.
 #[derive(Clone, Debug, Default)]

@@ -22,6 +22,10 @@ use crate::view::{Protection, View, ViewStatus};
 /// "PWSUP" and the number of this format.
 const MAGIC: u64 = 0x5057_5355_5000_0001;
 
+/// The only argument of a test program that is to be a supervisor.
+#[cfg(any(test, feature = "test-support"))]
+pub(crate) const SUPERVISOR_FOR_TESTS: &str = "__patchwright_supervisor_for_tests";
+
 /// What the host says.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum HostFrame {

@@ -11,6 +11,7 @@ mod endless;
 mod filter;
 mod guardian;
 mod kept;
+mod mounts;
 mod namespace;
 mod protection;
 mod servers;

@@ -114,7 +114,7 @@ fn take_place(permission: OwnedFd) -> io::Result<()> {
         check(libc::setsid())?;
     }
     // What is mounted outside later shows, and nothing that is mounted here.
-    super::namespace::mount(None, Path::new("/"), libc::MS_REC | libc::MS_SLAVE)?;
+    super::mounts::mount(None, Path::new("/"), libc::MS_REC | libc::MS_SLAVE)?;
     let flags = libc::MS_NOSUID | libc::MS_NODEV | libc::MS_NOEXEC;
     // SAFETY: the strings are NUL-terminated and static.
     check(unsafe {

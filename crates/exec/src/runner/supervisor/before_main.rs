@@ -5,8 +5,7 @@
 
 use std::ffi::{CStr, c_char, c_int};
 
-/// The only argument of a binary that is to be a supervisor.
-pub const ARGUMENT: &str = "__patchwright_supervisor_for_tests";
+use crate::runner::protocol::SUPERVISOR_FOR_TESTS;
 
 #[used]
 #[unsafe(link_section = ".init_array")]
@@ -22,7 +21,7 @@ extern "C" fn before_main(
     }
     // SAFETY: the C library passes `main`'s arguments: `count` pointers to NUL-terminated strings.
     let argument = unsafe { CStr::from_ptr(*arguments.add(1)) };
-    if argument.to_bytes() == ARGUMENT.as_bytes() {
+    if argument.to_bytes() == SUPERVISOR_FOR_TESTS.as_bytes() {
         super::supervisor_main();
     }
 }

@@ -3,14 +3,12 @@
 use std::fs;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::ptr;
 
 use super::guardian::Order;
+use super::mounts::{mount, unmount};
 use super::protection::Private;
 use super::{filter, protection, sys, sys::check};
-use crate::files::c_path;
 use crate::refusal::{Obstacle, Refusal};
 use crate::view::{Protection, View, ViewStatus};
 
@@ -146,23 +144,4 @@ fn unshare(namespaces: libc::c_int) -> io::Result<()> {
     fs::write("/proc/self/setgroups", "deny")?;
     fs::write("/proc/self/uid_map", format!("{user} {user} 1\n"))?;
     fs::write("/proc/self/gid_map", format!("{group} {group} 1\n"))
-}
-
-pub(super) fn mount(source: Option<&Path>, target: &Path, flags: libc::c_ulong) -> io::Result<()> {
-    let source = source.map(c_path).transpose()?;
-    let source = source.as_ref().map_or(ptr::null(), |s| s.as_ptr());
-    let target = c_path(target)?;
-    // SAFETY: the strings are NUL-terminated and alive; type and data may be null for these flags.
-    check(unsafe { libc::mount(source, target.as_ptr(), ptr::null(), flags, ptr::null()) })
-        .map(drop)
-}
-
-pub(super) fn unmount(target: &Path) {
-    debug_assert!(
-        !target.as_os_str().as_bytes().contains(&0),
-        "it has been mounted"
-    );
-    let Ok(target) = c_path(target) else { return };
-    // SAFETY: the string is NUL-terminated and alive.
-    unsafe { libc::umount2(target.as_ptr(), libc::MNT_DETACH) };
 }

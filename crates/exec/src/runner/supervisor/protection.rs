@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::ptr;
 
 use super::guardian::mount_at;
-use super::namespace::mount;
+use super::mounts::{mount, unmount};
 use super::sys::{check, open_place, path_of};
 use crate::files::c_path;
 use crate::refusal::Refusal;
@@ -346,7 +346,7 @@ impl Layers {
             // A layer on disk cannot lie in what it covers, and not every file system can have one.
             new_memory(&base, 0o700)?;
             let result = lay(&base, folder).and_then(|()| changes(&base));
-            super::namespace::unmount(&base);
+            unmount(&base);
             result
         })();
         if let Err(error) = &covered {

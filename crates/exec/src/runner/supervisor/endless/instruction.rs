@@ -8,8 +8,17 @@ use iced_x86::{
 };
 
 use super::emulate;
-use super::machine::Trust;
 use super::tracee::Registers;
+
+/// Who executes an instruction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Trust {
+    /// The processor and we, to compare.
+    #[default]
+    Untried,
+    Ours,
+    Processor,
+}
 
 /// What one iteration of a string instruction does with elements of so many bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use std::io;
 use std::ops::Range;
 
 use super::emulate::{self, Memory, Vectors};
-use super::instruction::Decoded;
+use super::instruction::{Decoded, Trust};
 use super::memory::Mapping;
 use super::tracee::{Registers, Tracee};
 use super::{RESUME_FLAG, STATUS_FLAGS};
@@ -23,16 +23,6 @@ const VECTOR_UNIT: u8 = 2;
 
 /// What an instruction would write: addresses and bytes.
 type Writes = Vec<(u64, Vec<u8>)>;
-
-/// Who executes an instruction.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Trust {
-    /// The processor and we, to compare.
-    #[default]
-    Untried,
-    Ours,
-    Processor,
-}
 
 /// A stopped process, perhaps some instructions ahead of what the kernel knows. It goes on by itself when this is dropped.
 pub(super) struct Machine {

@@ -1,0 +1,7 @@
+//! Executed instructions.
+
+/// An executed instruction, by its number in the order of execution.
+pub(super) type Instance = u32;
+
+/// No executed instruction.
+pub(super) const NONE: Instance = u32::MAX;
