@@ -14,7 +14,7 @@ use crate::{
     memory::Kind,
     naming,
     options::{ParameterShape, Shape},
-    start::Visible,
+    visible::Visible,
 };
 
 /// Arguments that are being made.

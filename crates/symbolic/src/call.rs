@@ -1,10 +1,11 @@
 //! Calls: of routines with bodies, of models of the library, of what nobody knows.
 
 use patchwright_clib::{Statement, statement};
-use patchwright_ir::{Callee, Instruction, InstructionKind, OriginId, RoutineId, Type, Undefined};
+use patchwright_ir::{Callee, Instruction, InstructionKind, RoutineId, Type, Undefined};
 use patchwright_solve::{Sort, Term};
 
 use crate::{
+    calling::Call,
     encoder::{Dead, Encoder, Frame, Go, State, World},
     encoding::{InputKind, Piece, Place},
     library, meaning,
@@ -12,31 +13,12 @@ use crate::{
     run::Returned,
 };
 
-/// A call as a model of the library sees it.
-pub(crate) struct Call<'a> {
-    pub(crate) name: &'a str,
-    pub(crate) arguments: &'a [(Type, Option<Term>)],
-    /// The type of the value, as the caller sees it.
-    pub(crate) result: Type,
-    /// Somebody uses the value.
-    pub(crate) used: bool,
-    pub(crate) place: &'a Place,
-}
-
 /// What a call leads to.
 #[derive(Clone, Copy)]
 enum Called {
     Routine(RoutineId),
     /// A function that an argument leads to, by its number.
     Callback(usize),
-}
-
-impl Call<'_> {
-    /// An argument that must be there and be a value.
-    pub(crate) fn argument(&self, index: usize) -> Option<(Type, Term)> {
-        let (ty, value) = *self.arguments.get(index)?;
-        Some((ty, value?))
-    }
 }
 
 impl<'p> Encoder<'p> {
@@ -352,6 +334,3 @@ impl<'p> Encoder<'p> {
         }
     }
 }
-
-/// The origin of what belongs to no instruction.
-pub(crate) const NO_ORIGIN: OriginId = OriginId(0);

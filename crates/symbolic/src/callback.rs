@@ -8,12 +8,14 @@ use patchwright_ir::Type;
 use patchwright_solve::{Sort, Term};
 
 use crate::{
-    call::Call,
+    argument_function::Known,
+    calling::Call,
     encoder::{Dead, Encoder, Go, World},
     encoding::{Input, InputKind, Piece, Place},
     meaning,
     memory::Kind,
     naming,
+    pointee::Pointee,
     run::Returned,
 };
 
@@ -21,16 +23,6 @@ use crate::{
 const MOST_CALLS: u32 = 24;
 /// Bytes of an object that a called function can look at, at most.
 const MOST_LOOKED_AT: u64 = 64;
-
-/// A function that an argument leads to.
-pub(crate) struct Known {
-    /// The pointer that leads to it.
-    pub(crate) name: String,
-    /// How it is called, once it has been.
-    signature: Option<(Vec<Type>, Type)>,
-    /// What its calls give, as inputs: their places in the list of all.
-    given: Vec<usize>,
-}
 
 /// How a value of a type is written where a call is: its bits.
 fn conversion(ty: Type) -> Option<(&'static str, Type)> {
@@ -246,10 +238,8 @@ impl Encoder<'_> {
         let mut number = self.word(0xffff << 48);
         for (condition, pointee, offset) in &leads.to {
             let name = match pointee {
-                crate::Pointee::Object { name, .. } | crate::Pointee::Function(name) => {
-                    name.as_str()
-                }
-                crate::Pointee::Constant(_) => continue,
+                Pointee::Object { name, .. } | Pointee::Function(name) => name.as_str(),
+                Pointee::Constant(_) => continue,
             };
             let above = self.word(u64::from(naming::number_of_pointer(name)) << 48);
             let low = self.terms.extract(*offset, 47, 0);

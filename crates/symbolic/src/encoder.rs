@@ -11,8 +11,8 @@ use patchwright_solve::{Answer, Backend, Budget, Solver, Sort, Term, Terms};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use crate::{
-    along::Along,
     choices::ChoicesAlone,
+    decided::Along,
     encoding::{
         Counts, Encoding, Failure, FailureKind, Input, InputKind, Location, Outcome, Output, Piece,
         Place, Step, Unknown, Unwinding, UnwindingKind,
@@ -161,9 +161,9 @@ pub(crate) struct Encoder<'p> {
     /// The input whose path alone is followed.
     pub(crate) along: Option<Along>,
     /// Functions that arguments lead to, and what they give.
-    pub(crate) callbacks: Vec<crate::callback::Known>,
+    pub(crate) callbacks: Vec<crate::argument_function::Known>,
     /// Objects that the caller can see.
-    pub(crate) visible: Vec<crate::start::Visible>,
+    pub(crate) visible: Vec<crate::visible::Visible>,
     /// What can be seen and is not part of the outcome.
     pub(crate) unseen: Vec<String>,
 }
@@ -725,7 +725,10 @@ impl<'p> Encoder<'p> {
     }
 }
 
+/// The name of the file that has the functions of the library that are written in C.
+pub(crate) const LIBRARY_FILE: &str = "patchwright-library.c";
+
 /// The file is that of the library's models.
 pub(crate) fn is_library(file: &str) -> bool {
-    file.ends_with(crate::LIBRARY_FILE)
+    file.ends_with(LIBRARY_FILE)
 }

@@ -7,7 +7,7 @@ use patchwright_solve::Term;
 
 use crate::{
     inputs::{Before, Way},
-    leads::Leads,
+    pointee::Leads,
 };
 
 /// A place in the source.

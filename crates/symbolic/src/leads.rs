@@ -4,23 +4,11 @@
 use patchwright_ir::ObjectId;
 use patchwright_solve::{Term, Terms};
 
-use crate::{encoder::Encoder, start::Visible};
-
-/// What a pointer leads to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Pointee {
-    /// An object that the caller can see.
-    Object {
-        /// Its name, as in [`crate::Outcome::objects`].
-        name: String,
-        /// Bytes of one of its elements, where an argument points to it; nothing for globals.
-        element: Option<u64>,
-    },
-    /// A constant, such as a string literal: its bytes from there on.
-    Constant(Vec<u8>),
-    /// A function of this name.
-    Function(String),
-}
+use crate::{
+    encoder::Encoder,
+    pointee::{Leads, Pointee},
+    visible::Visible,
+};
 
 /// Whether a pointer is a number near 0, with a sign: null, moved a little. No object lies there.
 pub fn is_near_null(terms: &mut Terms, pointer: Term) -> Term {
@@ -28,19 +16,6 @@ pub fn is_near_null(terms: &mut Terms, pointer: Term) -> Term {
     let (near, twice) = (terms.constant(64, NEAR), terms.constant(64, 2 * NEAR));
     let moved = terms.add(pointer, near);
     terms.ult(moved, twice)
-}
-
-/// Where a pointer leads that is not null.
-#[derive(Clone, Debug, Default)]
-pub struct Leads {
-    /// What it may lead to: under which condition, and how many bytes behind the first, with a sign, in 64 bits (0 for
-    /// constants and functions). The conditions exclude each other.
-    pub to: Vec<(Term, Pointee, Term)>,
-    /// The condition under which it leads to other memory, such as that of `malloc`, or is a number of which nobody knows what is
-    /// there.
-    pub elsewhere: Option<Term>,
-    /// The condition under which nobody knows where.
-    pub unknown: Option<Term>,
 }
 
 impl Encoder<'_> {

@@ -25,12 +25,15 @@ mod access;
 mod addresses;
 mod affine;
 mod along;
+mod argument_function;
 mod arguments;
 mod asking;
 mod call;
 mod callback;
+mod calling;
 mod choices;
 mod content;
+mod decided;
 mod difference;
 mod encoder;
 mod encoding;
@@ -48,26 +51,26 @@ pub mod naming;
 mod options;
 mod order;
 mod path;
+mod pointee;
 mod pointer;
 mod run;
 pub mod segments;
 mod start;
 pub mod uses;
+mod visible;
 
 pub use difference::{Difference, Differences, difference, printed_differently};
 pub use encoding::{
     Counts, EncodeError, Encoding, Failure, FailureKind, Input, InputKind, Location, Outcome,
     Output, Piece, Place, Step, Turn, Unknown, Unwinding, UnwindingKind,
 };
-pub use leads::{Leads, Pointee, is_near_null};
+pub use leads::is_near_null;
 pub use loops::{Head, heads};
 pub use options::{Check, Entry, Made, Options, ParameterShape, Shape};
+pub use pointee::{Leads, Pointee};
 
 use patchwright_ir::{Module, Program, read_module};
 use patchwright_solve::{Assignment, Terms};
-
-/// The name of the file that has the functions of [`library`].
-pub(crate) const LIBRARY_FILE: &str = "patchwright-library.c";
 
 /// Functions of the C library that are written in C (`library.c`), lowered: to be linked to a program. Its definitions are
 /// weak, so that the program's own take precedence.
@@ -110,6 +113,6 @@ pub fn encode_along(
     interrupt: &dyn Fn() -> bool,
 ) -> Result<Encoding, EncodeError> {
     let mut encoder = encoder::Encoder::new(program, options, terms, interrupt);
-    encoder.along = Some(along::Along::new(input.clone()));
+    encoder.along = Some(decided::Along::new(input.clone()));
     encoder.program(entry)
 }

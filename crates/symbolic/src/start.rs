@@ -14,21 +14,11 @@ use crate::{
     options::{Check, Entry},
     path::Path,
     run::Returned,
+    visible::Visible,
 };
 
 /// Bytes of an object that are part of the outcome at most.
 const MOST_VISIBLE: u64 = 4096;
-
-/// An object that the caller of the function can see.
-pub(crate) struct Visible {
-    pub(crate) name: String,
-    pub(crate) number: u32,
-    pub(crate) size: u64,
-    /// Bytes before the one that its name speaks of.
-    pub(crate) origin: u64,
-    /// Bytes of one of its elements, where an argument points to it.
-    pub(crate) element: Option<u64>,
-}
 
 /// Bytes that are encoded of an object whose size no declaration tells.
 const LEAST_ELSEWHERE: u64 = 16;
@@ -140,7 +130,7 @@ impl Encoder<'_> {
         self.place(
             module,
             self.program.function(routine),
-            crate::call::NO_ORIGIN,
+            crate::calling::NO_ORIGIN,
         )
     }
 

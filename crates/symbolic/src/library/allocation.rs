@@ -3,9 +3,9 @@
 use patchwright_ir::{Type, Undefined};
 use patchwright_solve::{Sort, Term};
 
-use super::{Given, Model, usual};
+use super::model::{Given, Model, usual};
 use crate::{
-    call::Call,
+    calling::Call,
     content::Read,
     encoder::{Dead, Encoder, Go, World},
     encoding::Place,

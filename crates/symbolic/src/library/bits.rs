@@ -2,9 +2,12 @@
 
 use patchwright_solve::Term;
 
-use super::{Given, Model, usual, verifier::bad_argument};
+use super::{
+    model::{Given, Model, usual},
+    verifier::bad_argument,
+};
 use crate::{
-    call::Call,
+    calling::Call,
     encoder::{Encoder, World},
     meaning,
 };

@@ -1,9 +1,12 @@
 //! What later calculations and conversions mean: the direction of rounding, the locale. What a program starts with is encoded;
 //! nothing is known of one that asks for something else.
 
-use super::{Given, Model, output::constant_string, usual};
+use super::{
+    model::{Given, Model, usual},
+    output::constant_string,
+};
 use crate::{
-    call::Call,
+    calling::Call,
     encoder::{Dead, Encoder, World},
     memory::Kind,
 };

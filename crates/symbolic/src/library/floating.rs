@@ -5,9 +5,9 @@ use patchwright_clib::{Fact, Special, facts, special};
 use patchwright_ir::Type;
 use patchwright_solve::{Float, Sort, Term};
 
-use super::{Given, Model, usual};
+use super::model::{Given, Model, usual};
 use crate::{
-    call::Call,
+    calling::Call,
     encoder::{Encoder, World},
 };
 

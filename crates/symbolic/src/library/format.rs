@@ -4,7 +4,7 @@ use patchwright_ir::Type;
 use patchwright_solve::{Sort, Term};
 
 use crate::{
-    call::Call,
+    calling::Call,
     content::Read,
     encoder::{Dead, Encoder, Go, World},
     encoding::Piece,

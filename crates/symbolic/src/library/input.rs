@@ -7,9 +7,12 @@
 use patchwright_ir::Type;
 use patchwright_solve::{Sort, Term};
 
-use super::{Given, Model, output::constant_string, usual};
+use super::{
+    model::{Given, Model, usual},
+    output::constant_string,
+};
 use crate::{
-    call::Call,
+    calling::Call,
     content::Read,
     encoder::{Dead, Encoder, Go, World},
     encoding::InputKind,

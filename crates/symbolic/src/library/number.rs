@@ -7,9 +7,9 @@
 use patchwright_ir::Type;
 use patchwright_solve::{Sort, Term};
 
-use super::{Given, Model, usual};
+use super::model::{Given, Model, usual};
 use crate::{
-    call::Call,
+    calling::Call,
     encoder::{Argument, Encoder, World},
     encoding::InputKind,
 };

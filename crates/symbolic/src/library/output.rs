@@ -4,12 +4,11 @@ use patchwright_ir::Type;
 use patchwright_solve::Term;
 
 use super::{
-    Given, Model,
     format::{Formatted, MOST, formatted, printed},
-    usual,
+    model::{Given, Model, usual},
 };
 use crate::{
-    call::Call,
+    calling::Call,
     encoder::{Dead, Encoder, Go, World},
     encoding::Piece,
 };

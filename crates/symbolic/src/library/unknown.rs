@@ -6,9 +6,9 @@ use patchwright_clib::{Extent, Fact, Size, facts};
 use patchwright_ir::Type;
 use patchwright_solve::{Sort, Term};
 
-use super::unsupported;
+use super::unsupported::unsupported;
 use crate::{
-    call::Call,
+    calling::Call,
     encoder::{Dead, Encoder, Go, World},
     memory::Kind,
     pointer::Number,

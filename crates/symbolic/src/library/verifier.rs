@@ -4,9 +4,9 @@ use patchwright_clib::{Question, Statement, question, statement};
 use patchwright_ir::{Type, Undefined};
 use patchwright_solve::{Sort, Term};
 
-use super::{Given, Model, always, usual};
+use super::model::{Given, Model, always, usual};
 use crate::{
-    call::Call,
+    calling::Call,
     encoder::{Dead, Encoder, World},
     encoding::{FailureKind, InputKind},
     meaning,

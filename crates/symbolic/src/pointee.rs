@@ -1,0 +1,32 @@
+//! What pointers lead to, in words that mean the same in another version of the program.
+
+use patchwright_solve::Term;
+
+/// What a pointer leads to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Pointee {
+    /// An object that the caller can see.
+    Object {
+        /// Its name, as in [`crate::Outcome::objects`].
+        name: String,
+        /// Bytes of one of its elements, where an argument points to it; nothing for globals.
+        element: Option<u64>,
+    },
+    /// A constant, such as a string literal: its bytes from there on.
+    Constant(Vec<u8>),
+    /// A function of this name.
+    Function(String),
+}
+
+/// Where a pointer leads that is not null.
+#[derive(Clone, Debug, Default)]
+pub struct Leads {
+    /// What it may lead to: under which condition, and how many bytes behind the first, with a sign, in 64 bits (0 for
+    /// constants and functions). The conditions exclude each other.
+    pub to: Vec<(Term, Pointee, Term)>,
+    /// The condition under which it leads to other memory, such as that of `malloc`, or is a number of which nobody knows what is
+    /// there.
+    pub elsewhere: Option<Term>,
+    /// The condition under which nobody knows where.
+    pub unknown: Option<Term>,
+}
