@@ -10,7 +10,7 @@ use std::{
 use patchwright_csource::{Clang, ParseError, TranslationUnit, locations};
 use patchwright_exec::{
     CancelToken, CompileCommand, Project, ProjectFlags, RunnerProgram, Scratch, Worker,
-    WorkerOptions, files, record, record_build,
+    WorkerOptions, files, included, record_build,
 };
 use patchwright_repair::locate::locate;
 use patchwright_space::{HoleKind, LeafLimits, Schemas, Shown};
@@ -146,7 +146,7 @@ pub fn each_source(
     let commands = record_build(&mut worker, &project)?;
     let clang = Clang::find(&mut worker.runner)?;
     let mut files_visited = 0;
-    for (relative, commands) in record::sources(&commands, &worker.sandbox) {
+    for (relative, commands) in included::sources(&commands, &worker.sandbox) {
         let host = worker.sandbox.folder().join(&relative);
         let text = files::read(&host)?;
         files_visited += 1;

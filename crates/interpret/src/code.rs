@@ -3,8 +3,6 @@
 use patchwright_ir::{OriginId, Type};
 use patchwright_semantics::{BinaryOp, Ty, UnaryOp};
 
-use crate::observe::Marks;
-
 /// A register of the frame; with the top bit set, a constant of the function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Reg(pub u32);
@@ -282,4 +280,13 @@ pub(crate) struct Code {
     pub(crate) copies: Vec<u32>,
     /// For an observer; empty when there is none.
     pub(crate) marks: Marks,
+}
+
+/// What belongs to the operations of a function that is observed, by their positions.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Marks {
+    /// The instruction that begins here.
+    pub(crate) steps: Vec<Option<(u32, u32)>>,
+    /// The register that holds the value of the instruction that ends here.
+    pub(crate) values: Vec<Option<(u32, Type)>>,
 }

@@ -8,7 +8,7 @@ use patchwright_semantics::Ty;
 use crate::{
     code::{CONSTANT, Code, Incoming, Op, Reg, Target},
     fault::{Run, Stop, Undefined, undefined},
-    libc::{Arg, Args},
+    libc::calling::{Arg, Args},
     machine::{Frame, Machine},
     memory::Kind,
 };

@@ -20,21 +20,27 @@
 //! * Unspecified orders of evaluation are the ones of crate `lower`.
 
 mod allow;
+mod answers;
 mod code;
 mod copies;
 mod decode;
 mod execute;
 mod fault;
 mod libc;
+mod link;
 mod machine;
 mod memory;
 mod observe;
 mod operate;
+mod run;
 mod world;
 
 pub use allow::{Accepted, CAN_BE_ALLOWED};
+pub use answers::Answers;
 pub use fault::{Ending, Outcome, Place, Undefined};
-pub use libc::{real::real_value, verify::Answers};
-pub use machine::{Limits, LinkError, Machine};
-pub use observe::{Access, Observer, Step};
+pub use libc::real::real_value;
+pub use link::LinkError;
+pub use machine::{Limits, Machine};
+pub use memory::Access;
+pub use observe::{Observer, Step};
 pub use world::{Closed, OpenHow, Status, Which, World};

@@ -12,10 +12,20 @@ use std::{
 
 use patchwright_semantics::Ty;
 
-use crate::{
-    fault::{Run, Stop, Undefined, undefined},
-    observe::Access,
-};
+use crate::fault::{Run, Stop, Undefined, undefined};
+
+/// A range of memory that is read or written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// Its first address: the object in the upper 32 bits, the offset in the lower ones.
+    pub address: u64,
+    /// Bytes.
+    pub size: u64,
+    /// It is written.
+    pub write: bool,
+    /// Only these bits of it, a bit-field: the first one, counted from the lowest of the first byte, and how many.
+    pub bits: Option<(u32, u32)>,
+}
 
 /// Where an object comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

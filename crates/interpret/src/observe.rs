@@ -2,7 +2,7 @@
 
 use patchwright_ir::{RoutineId, Type, wide};
 
-use crate::{code::Code, machine::Machine};
+use crate::{code::Code, machine::Machine, memory::Access};
 
 /// An instruction or terminator of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -13,19 +13,6 @@ pub struct Step {
     pub block: u32,
     /// Its position in the block; the number of instructions for the terminator.
     pub index: u32,
-}
-
-/// A range of memory that is read or written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Access {
-    /// Its first address: the object in the upper 32 bits, the offset in the lower ones.
-    pub address: u64,
-    /// Bytes.
-    pub size: u64,
-    /// It is written.
-    pub write: bool,
-    /// Only these bits of it, a bit-field: the first one, counted from the lowest of the first byte, and how many.
-    pub bits: Option<(u32, u32)>,
 }
 
 /// Follows an execution.
@@ -48,15 +35,6 @@ pub trait Observer {
     fn enter(&mut self, routine: RoutineId);
     /// The innermost call ends: by a return, or by `longjmp`.
     fn leave(&mut self);
-}
-
-/// What belongs to the operations of a function that is observed, by their positions.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Marks {
-    /// The instruction that begins here.
-    pub(crate) steps: Vec<Option<(u32, u32)>>,
-    /// The register that holds the value of the instruction that ends here.
-    pub(crate) values: Vec<Option<(u32, Type)>>,
 }
 
 impl<'w> Machine<'w> {

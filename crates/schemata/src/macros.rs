@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use patchwright_exec::{CompileCommand, Worker, files, record};
+use patchwright_exec::{CompileCommand, Worker, files, included};
 use patchwright_patches::{FileChange, Patch};
 use patchwright_text::Edit;
 
@@ -114,7 +114,7 @@ impl Planner<'_, '_> {
             texts.push((path.as_path(), text.to_vec()));
             bases.insert(path.as_path(), text.base());
         }
-        let sources = record::sources(self.commands, &self.worker.sandbox);
+        let sources = included::sources(self.commands, &self.worker.sandbox);
         let is_source = |path: &&Path| sources.contains_key(*path);
         let (changed, headers): (Vec<&Path>, Vec<&Path>) = bases.keys().partition(|p| is_source(p));
         for header in &headers {

@@ -59,6 +59,7 @@ fn candidates_against(
     let scope_map = scopes(&unit, function);
     let mut types = TermTypes::of(&mut unit.types, &functions);
     let mut builder = AtomBuilder {
+        text: &patchwright_space::FileText::default(),
         unit: &mut unit,
         types: &mut types,
     };
@@ -180,6 +181,7 @@ fn each_hole(source: &str, show: impl FnMut(&Hole)) {
     let scope_map = scopes(&unit, &functions[0]);
     let mut types = TermTypes::of(&mut unit.types, &functions);
     let mut builder = AtomBuilder {
+        text: &patchwright_space::FileText::default(),
         unit: &mut unit,
         types: &mut types,
     };

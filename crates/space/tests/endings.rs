@@ -35,6 +35,7 @@ fn open(source: &str) -> Open {
     assert!(function.refusal.is_none(), "{:?}", function.refusal);
     let scope_map = scopes(&unit, function);
     let mut builder = AtomBuilder {
+        text: &patchwright_space::FileText::default(),
         unit: &mut unit,
         types: &mut types,
     };

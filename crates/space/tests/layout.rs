@@ -18,6 +18,7 @@ fn all(source: &str) -> BTreeSet<String> {
     let scope_map = scopes(&unit, function);
     let mut types = TermTypes::of(&mut unit.types, &functions);
     let mut builder = AtomBuilder {
+        text: &patchwright_space::FileText::default(),
         unit: &mut unit,
         types: &mut types,
     };

@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, SystemTime};
 
 use patchwright_exec::{
-    CompileCommand, Limits, RunError, Worker, files, record, runner::Request, sandbox::Sandbox,
+    CompileCommand, Limits, RunError, Worker, files, included, runner::Request, sandbox::Sandbox,
 };
 use patchwright_text::{Digest, Hasher};
 
@@ -50,7 +50,7 @@ impl Dependents {
     /// For a build with these commands, as programs in this copy see it.
     pub fn new(commands: &[CompileCommand], sandbox: &Sandbox) -> Self {
         Dependents {
-            sources: record::sources(commands, sandbox),
+            sources: included::sources(commands, sandbox),
             root: sandbox.run_root().to_path_buf(),
             untouched: OnceLock::new(),
         }

@@ -8,7 +8,7 @@ use std::{
 
 use patchwright_exec::{
     CancelToken, CompileCommand, Project, ProjectFlags, RunnerProgram, Scratch, Worker,
-    WorkerOptions, files, pool::PoolError, record, record_build_within,
+    WorkerOptions, files, included, pool::PoolError, record_build_within,
 };
 use patchwright_patches::{Counts, FileChange, FolderTree, Patch, Reading, Source};
 use patchwright_validate::read_set;
@@ -297,7 +297,7 @@ impl Builder<'_> {
             },
             false => self.recorded(project, shown, name, change, false)?,
         };
-        let sources = record::sources(&commands, &worker.sandbox);
+        let sources = included::sources(&commands, &worker.sandbox);
         let (root, folder) = (
             worker.sandbox.run_root().to_path_buf(),
             worker.sandbox.folder().to_path_buf(),

@@ -1,7 +1,7 @@
 //! Multiplication and division of complex numbers, as the library of gcc 12 computes them: the functions that compilers call for
 //! `*` and `/`.
 
-use super::{Args, Native};
+use super::calling::{Args, Native};
 use crate::fault::Run;
 
 pub(super) fn find(name: &str) -> Option<Native> {

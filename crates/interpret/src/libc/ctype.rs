@@ -1,6 +1,6 @@
 //! `ctype.h`, in the locale "C".
 
-use super::{Native, int, word};
+use super::calling::{Native, int, word};
 use crate::{fault::Run, machine::Machine, memory::Kind};
 
 pub(super) fn find(name: &str) -> Option<Native> {

@@ -1,6 +1,9 @@
 //! Errors: `errno`, `strerror`, `error`, `err.h`, `assert`.
 
-use super::{Args, Native, int, stdio::formatted, word};
+use super::{
+    calling::{Args, Native, int, word},
+    stdio::formatted,
+};
 use crate::{
     fault::{Run, Stop},
     machine::Machine,

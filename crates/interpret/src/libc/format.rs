@@ -3,7 +3,7 @@
 use patchwright_ir::Type;
 use patchwright_semantics::Ty;
 
-use super::{Arg, decimal, wide_print};
+use super::{calling::Arg, decimal, wide_print};
 use crate::{
     fault::{Run, Stop, Undefined, undefined},
     machine::Machine,

@@ -2,18 +2,11 @@
 
 use patchwright_semantics::Ty;
 
-use super::{Args, Native, int};
+use super::{
+    calling::{Args, Native, int},
+    kept::Scan,
+};
 use crate::{fault::Run, machine::Machine};
-
-/// Where the scan of the arguments is.
-#[derive(Default)]
-pub(crate) struct State {
-    /// Where in an argument of several letters; 0 when a new argument begins.
-    letter: usize,
-    first_operand: usize,
-    last_operand: usize,
-    started: bool,
-}
 
 struct Long {
     name: Vec<u8>,
@@ -77,7 +70,7 @@ fn getopt(m: &mut Machine<'_>, a: &Args<'_>, long: bool, only: bool) -> Run<u128
     let mut index = load_int(m, "optind")?.max(0) as usize;
     if index == 0 || !m.library.getopt.started {
         index = index.max(1);
-        m.library.getopt = State {
+        m.library.getopt = Scan {
             started: true,
             first_operand: index,
             last_operand: index,
@@ -102,7 +95,7 @@ fn getopt(m: &mut Machine<'_>, a: &Args<'_>, long: bool, only: bool) -> Run<u128
             if m.library.getopt.first_operand > index {
                 m.library.getopt.first_operand = index;
             }
-            let State {
+            let Scan {
                 first_operand,
                 last_operand,
                 ..
@@ -123,7 +116,7 @@ fn getopt(m: &mut Machine<'_>, a: &Args<'_>, long: bool, only: bool) -> Run<u128
         };
         if text.as_deref() == Some(b"--") {
             index += 1;
-            let State {
+            let Scan {
                 first_operand,
                 last_operand,
                 ..
@@ -137,7 +130,7 @@ fn getopt(m: &mut Machine<'_>, a: &Args<'_>, long: bool, only: bool) -> Run<u128
             index = count;
         }
         if index >= count {
-            let State {
+            let Scan {
                 first_operand,
                 last_operand,
                 ..

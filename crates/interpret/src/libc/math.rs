@@ -8,7 +8,7 @@ use patchwright_ir::{
 };
 use patchwright_semantics::BinaryOp;
 
-use super::{Arg, Args, Native, int};
+use super::calling::{Arg, Args, Native, int};
 use crate::{
     fault::{Run, Stop},
     machine::Machine,

@@ -8,7 +8,7 @@ use patchwright_ir::{
 use patchwright_semantics::Ty;
 
 use super::{
-    Native, int,
+    calling::{Native, int},
     math::{double, extended, reported, scale, single, split},
 };
 use crate::{

@@ -2,7 +2,7 @@
 
 use patchwright_semantics::Ty;
 
-use super::{Native, int, word};
+use super::calling::{Native, int, word};
 use crate::{
     fault::Run,
     machine::Machine,
@@ -174,7 +174,7 @@ fn translation(name: &str) -> Native {
     }
 }
 
-fn localeconv(m: &mut Machine<'_>, _: &super::Args<'_>) -> Run<u128> {
+fn localeconv(m: &mut Machine<'_>, _: &super::calling::Args<'_>) -> Run<u128> {
     if let Some(&at) = m.library.made.get("lconv") {
         return word(at);
     }

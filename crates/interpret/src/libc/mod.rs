@@ -3,19 +3,22 @@
 //! A model checks what it reads and writes through the memory of the machine, so that a wrong
 //! argument is undefined behaviour with a place. The locale is always "C", the time zone UTC.
 
+pub(crate) mod calling;
 mod complex;
 mod ctype;
 mod decimal;
 mod error;
 mod format;
 mod getopt;
+pub(crate) mod kept;
 mod math;
 mod math_more;
 mod misc;
 mod needed;
+mod random;
 pub(crate) mod real;
 mod scan;
-pub(crate) mod signals;
+mod signals;
 mod stdio;
 mod stdlib;
 mod stream;
@@ -26,109 +29,11 @@ pub(crate) mod verify;
 mod wide_chars;
 mod wide_print;
 
-use std::cell::RefCell;
-
-use patchwright_ir::{Type, wide};
 use patchwright_semantics::Ty;
-use rustc_hash::FxHashMap;
 
-use crate::{
-    fault::{Run, Undefined, undefined},
-    machine::Machine,
-    memory::Kind,
-};
+use calling::{Native, int};
 
-/// A model: gives the bits of the value.
-pub(crate) type Native = fn(&mut Machine<'_>, &Args<'_>) -> Run<u128>;
-
-/// An argument of a call.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Arg {
-    pub(crate) ty: Type,
-    pub(crate) bits: u128,
-}
-
-/// The arguments of a call.
-pub(crate) struct Args<'a>(pub(crate) &'a [Arg]);
-
-impl Args<'_> {
-    pub(crate) fn get(&self, index: usize) -> Run<Arg> {
-        match self.0.get(index) {
-            Some(arg) => Ok(*arg),
-            None => undefined(
-                Undefined::BadCall,
-                format!(
-                    "argument {} of a function of the library is missing",
-                    index + 1
-                ),
-            ),
-        }
-    }
-
-    /// A pointer, or an integer as it is.
-    pub(crate) fn word(&self, index: usize) -> Run<u64> {
-        Ok(self.get(index)?.bits as u64)
-    }
-
-    /// A signed integer.
-    pub(crate) fn int(&self, index: usize) -> Run<i64> {
-        let arg = self.get(index)?;
-        let bits = wide::convert(arg.ty, Type::I64, arg.bits).unwrap_or(arg.bits);
-        Ok(bits as u64 as i64)
-    }
-
-    /// A float of any type, as a `double`.
-    pub(crate) fn float(&self, index: usize) -> Run<f64> {
-        let arg = self.get(index)?;
-        let bits = wide::convert(arg.ty, Type::F64, arg.bits).unwrap_or(0);
-        Ok(f64::from_bits(bits as u64))
-    }
-}
-
-/// An `int` as the bits of a result.
-pub(crate) fn int(value: i64) -> Run<u128> {
-    Ok(u128::from(value as u64))
-}
-
-/// A pointer or an unsigned integer as the bits of a result.
-pub(crate) fn word(value: u64) -> Run<u128> {
-    Ok(u128::from(value))
-}
-
-/// `setjmp`: the frame, and where it goes on.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Jump {
-    pub(crate) frame: u64,
-    pub(crate) pc: usize,
-    /// The signals that were blocked, where `sigsetjmp` keeps them.
-    pub(crate) blocked: Option<u64>,
-}
-
-/// What the models keep.
-#[derive(Default)]
-pub(crate) struct Library {
-    pub(crate) at_exit: Vec<u64>,
-    /// The program ends without what it wants done at its end.
-    pub(crate) at_once: bool,
-    pub(crate) jumps: Vec<Jump>,
-    pub(crate) streams: Vec<stream::Stream>,
-    pub(crate) stream_at: FxHashMap<u64, usize>,
-    /// The streams that were used since an observer was told, if there is one.
-    pub(crate) used_streams: RefCell<Vec<u64>>,
-    pub(crate) program: Vec<u8>,
-    pub(crate) environment: u64,
-    /// Objects that a model makes once, by name.
-    pub(crate) made: FxHashMap<&'static str, u64>,
-    pub(crate) random: stdlib::Random,
-    pub(crate) random48: stdlib::Random48,
-    pub(crate) token: u64,
-    pub(crate) getopt: getopt::State,
-    pub(crate) errors: u32,
-    pub(crate) signals: signals::Signals,
-    pub(crate) mask: u32,
-    /// How many names `tmpnam` has made up.
-    pub(crate) names: u32,
-}
+use crate::{fault::Run, machine::Machine, memory::Kind};
 
 /// The model of a function.
 pub(crate) fn find(name: &str) -> Option<Native> {

@@ -1,7 +1,7 @@
 //! Functions of `math.h` that only calculate a number from numbers: as the interpreter calls them, and by themselves.
 
 use super::{
-    Native,
+    calling::Native,
     math::{double, reported, single},
 };
 

@@ -3,7 +3,11 @@
 use patchwright_ir::Type;
 use patchwright_semantics::Ty;
 
-use super::{Native, int, misc::PROCESS, word};
+use super::{
+    calling::{Native, int, word},
+    kept::Action,
+    misc::PROCESS,
+};
 use crate::{
     fault::{Run, Stop},
     machine::Machine,
@@ -20,24 +24,6 @@ const LAST: i64 = 64;
 const WITH_INFORMATION: u64 = 4;
 const NOT_DEFERRED: u64 = 0x4000_0000;
 const ONCE: u64 = 0x8000_0000;
-
-/// What is done on a signal.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Action {
-    handler: u64,
-    flags: u64,
-    /// What is blocked besides, while the handler runs.
-    mask: u64,
-}
-
-/// The signals of the program.
-#[derive(Debug, Default)]
-pub(crate) struct Signals {
-    actions: rustc_hash::FxHashMap<i64, Action>,
-    /// A bit for each signal, the lowest one for 1.
-    pub(crate) blocked: u64,
-    pending: u64,
-}
 
 fn bit(signal: i64) -> u64 {
     1 << (signal - 1)

@@ -3,15 +3,14 @@
 use patchwright_semantics::Ty;
 
 use super::{
-    Args, Native,
+    calling::{Args, Native, int, word},
     format::{Source, format},
-    int,
+    kept::{Buffering, Stream},
     scan::{Characters, Input, scan},
     stream::{
-        Buffering, Stream, flush, flush_all, free_name, get, how, new_stream, open, position, put,
-        seek, standard, stream, temporary_file, unget, update_memory,
+        flush, flush_all, free_name, get, how, new_stream, open, position, put, seek, standard,
+        stream, temporary_file, unget, update_memory,
     },
-    word,
 };
 use crate::{fault::Run, machine::Machine};
 

@@ -2,61 +2,16 @@
 
 use patchwright_semantics::Ty;
 
-use super::word;
+use super::{
+    calling::word,
+    kept::{Buffering, Over, Stream},
+};
 use crate::{
     fault::{Run, Undefined, undefined},
     machine::Machine,
     memory::Kind,
     world::OpenHow,
 };
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Buffering {
-    #[default]
-    Full,
-    Line,
-    None,
-}
-
-/// A stream.
-#[derive(Default)]
-pub(crate) struct Stream {
-    pub(super) descriptor: i32,
-    pub(super) open: bool,
-    pub(super) input: Vec<u8>,
-    pub(super) input_at: usize,
-    pub(super) output: Vec<u8>,
-    pub(super) buffering: Buffering,
-    pub(super) at_end: bool,
-    pub(super) failed: bool,
-    /// What `open_memstream` writes to: the places of the buffer and of its size.
-    pub(super) memory: Option<(u64, u64)>,
-    /// What `fmemopen` opened.
-    pub(super) over: Option<Over>,
-    /// It is one of wide characters, or of bytes, as the first output made it.
-    pub(super) wide: Option<bool>,
-}
-
-/// A stream over an object.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Over {
-    /// All that is read is there as input.
-    Read,
-    /// What is written goes to so many bytes at an address, here to the next position.
-    Write { at: u64, size: u64, next: u64 },
-}
-
-impl Stream {
-    /// No descriptor belongs to it.
-    pub(super) fn is_in_memory(&self) -> bool {
-        self.memory.is_some() || self.over.is_some()
-    }
-
-    /// Drops what was not written yet.
-    pub(crate) fn forget(&mut self) {
-        self.output.clear();
-    }
-}
 
 const FILE_SIZE: u64 = 216;
 const BUFFER: usize = 4096;

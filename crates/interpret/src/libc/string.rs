@@ -1,6 +1,9 @@
 //! `string.h` and `strings.h`.
 
-use super::{Args, Native, int, needed, word};
+use super::{
+    calling::{Args, Native, int, word},
+    needed,
+};
 use crate::{
     fault::{Run, Undefined, undefined},
     machine::Machine,

@@ -2,7 +2,10 @@
 
 use patchwright_semantics::Ty;
 
-use super::{Native, int, stream, word};
+use super::{
+    calling::{Native, int, word},
+    stream,
+};
 use crate::{
     fault::{Run, Stop},
     machine::Machine,
@@ -229,7 +232,7 @@ fn user(m: &mut Machine<'_>, own: bool) -> Run<u128> {
 }
 
 /// `fmemopen`: a stream that reads an object, or writes it.
-fn open_memory(m: &mut Machine<'_>, a: &super::Args<'_>) -> Run<u128> {
+fn open_memory(m: &mut Machine<'_>, a: &super::calling::Args<'_>) -> Run<u128> {
     let (at, size, mode) = (a.word(0)?, a.word(1)?, m.text(a.word(2)?)?);
     if size == 0 {
         m.set_errno(EINVAL);

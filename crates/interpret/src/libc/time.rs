@@ -2,7 +2,7 @@
 
 use patchwright_semantics::Ty;
 
-use super::{Args, Native, int, word};
+use super::calling::{Args, Native, int, word};
 use crate::{fault::Run, machine::Machine};
 
 /// Calendar time: seconds, minutes, hours, day of the month, month from 0, year from 1900, day of

@@ -1,28 +1,14 @@
 //! What verifiers of programs understand: assumptions, assertions, numbers that may be anything; and
 //! the questions of meta-programs.
 
-use std::collections::BTreeMap;
-
 use patchwright_clib::{Question, Statement, question, statement};
 use patchwright_ir::{RoutineId, Type, wide};
 
-use super::{Native, int, word};
+use super::calling::{Native, int, word};
 use crate::{
     fault::{Run, Stop, Undefined},
     machine::Machine,
 };
-
-/// The answers to what a program asks instead of computing it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Answers {
-    /// What `__VERIFIER_nondet_int()` and the like give, call by call: bits, of which each call takes those that its
-    /// type has.
-    pub inputs: Vec<u128>,
-    /// Which alternative is meant at each place of a meta-program; at others it is the original.
-    pub choices: BTreeMap<u32, u32>,
-    /// The numbers that a meta-program leaves open; others are 0.
-    pub constants: BTreeMap<u32, i64>,
-}
 
 pub(super) fn find(name: &str) -> Option<Native> {
     Some(match name {

@@ -2,7 +2,7 @@
 
 use patchwright_semantics::Ty;
 
-use super::{Native, int, word};
+use super::calling::{Native, int, word};
 
 pub(super) fn find(name: &str) -> Option<Native> {
     macro_rules! class {

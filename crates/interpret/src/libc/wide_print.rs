@@ -3,11 +3,9 @@
 use patchwright_semantics::Ty;
 
 use super::{
-    Args, Native,
+    calling::{Args, Native, int, word},
     format::{Source, format},
-    int,
     stream::{get, put_wide, standard, stream},
-    word,
 };
 use crate::{
     fault::{Run, Stop},

@@ -27,6 +27,7 @@ pub fn changes_shown(
     let scope_map = scopes(&unit, function);
     let mut types = TermTypes::of(&mut unit.types, &functions);
     let mut builder = AtomBuilder {
+        text: &patchwright_space::FileText::default(),
         unit: &mut unit,
         types: &mut types,
     };
