@@ -7,6 +7,7 @@ mod args;
 mod assume;
 mod behaviour;
 mod cached;
+mod commands;
 mod compare;
 mod complexity;
 mod drawing;
@@ -45,7 +46,7 @@ use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
-use args::{Cli, Command};
+use commands::{Cli, Command};
 pub use exit::Exit;
 
 fn main() -> ExitCode {

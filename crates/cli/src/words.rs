@@ -98,7 +98,7 @@ mod tests {
     use clap::CommandFactory;
 
     use super::*;
-    use crate::args::Cli;
+    use crate::commands::Cli;
 
     #[test]
     fn names_of_tests_that_begin_with_a_minus_sign_are_told_from_flags() {

@@ -14,7 +14,7 @@ use patchwright_report::behaviour::Partitions;
 
 use crate::{
     compare::{
-        CompareArgs,
+        arguments::CompareArgs,
         named::{Made, Named, What},
         read,
         symbolic::{Answer, Compared, Job},

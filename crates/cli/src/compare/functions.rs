@@ -6,7 +6,8 @@ use std::time::Instant;
 use patchwright_exec::{CancelToken, Scratch, files};
 
 use super::{
-    CompareArgs, USUAL_TIME, Work,
+    USUAL_TIME, Work,
+    arguments::CompareArgs,
     named::{self, Named, What},
     print, revisions, two,
 };

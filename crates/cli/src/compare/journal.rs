@@ -7,7 +7,7 @@ use patchwright_ir::print_module;
 use patchwright_text::{Digest, Hasher};
 use serde_json::{Value, json};
 
-use super::{CompareArgs, read::Versions};
+use super::{arguments::CompareArgs, read::Versions};
 use crate::encoded::Problem;
 
 /// Of the format of the lines, and of what partitions mean.

@@ -1,6 +1,6 @@
 //! What a comparison takes for granted, told under its report.
 
-use super::{CompareArgs, read::Versions, replay};
+use super::{arguments::CompareArgs, read::Versions, replay};
 
 /// What is said of the inputs that two versions are compared for.
 pub fn notes(versions: &Versions, args: &CompareArgs) -> Vec<String> {

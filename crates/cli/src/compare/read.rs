@@ -17,7 +17,7 @@ use patchwright_report::comparison::PageSource;
 use patchwright_symbolic::{Entry, ParameterShape, Shape, library};
 
 use super::{
-    CompareArgs,
+    arguments::CompareArgs,
     named::{Made, Named, What},
 };
 use crate::{

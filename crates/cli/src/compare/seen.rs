@@ -11,7 +11,7 @@ use patchwright_exec::{CancelToken, Project, TestKind, files};
 use patchwright_report::comparison::{self, Executions};
 
 use super::{
-    CompareArgs,
+    arguments::CompareArgs,
     cover::{Changed, lines_round},
     named::{Made, Named, What, functions_between},
     native::{Built, Extent, Ran, Search, Tally},

@@ -10,7 +10,8 @@ use patchwright_solve::Terms;
 use patchwright_symbolic::{Check, Encoding, Entry};
 
 use super::{
-    CompareArgs, golden,
+    arguments::CompareArgs,
+    golden,
     named::{self, Named},
     read::{self, Version, Versions},
     replay::{self, Harnesses, Replay},

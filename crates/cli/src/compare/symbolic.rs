@@ -19,7 +19,7 @@ use patchwright_solve::{Budget, Terms};
 use patchwright_symbolic::{Check, EncodeError, Encoding, InputKind, Options, Place, encode};
 
 use super::{
-    CompareArgs, Order,
+    arguments::{CompareArgs, Order},
     interactions::{interactions, plan, told},
     journal,
     notes::notes,

@@ -5,7 +5,7 @@ use std::{ffi::OsStr, os::unix::ffi::OsStrExt, path::Path};
 use patchwright_exec::files;
 use patchwright_prove::{For, Parts, arguments, harness, standard_input};
 
-use super::{CompareArgs, native::Seen, replay, symbolic::Compared};
+use super::{arguments::CompareArgs, native::Seen, replay, symbolic::Compared};
 use crate::encoded::Problem;
 
 /// Writes the tests and `manifest.json`, which is the report; a partition's number names its files.
