@@ -1,4 +1,4 @@
-//! `docs/json.md` describes every field of the JSON that the commands print: it is made of the sources' own comments.
+//! `docs/reference/json.md` describes every field of the JSON that the commands print: it is made of the sources' own comments.
 #![allow(
     clippy::disallowed_methods,
     reason = "the page is written when that is asked for"
@@ -209,14 +209,14 @@ fn the_page_about_json_has_every_field_and_says_what_it_means() {
         }
     }
     assert!(missing.is_empty(), "without a comment: {missing:#?}");
-    let path = root().join("docs/json.md");
+    let path = root().join("docs/reference/json.md");
     if env::var_os("PATCHWRIGHT_BLESS").is_some() {
         fs::write(&path, &page).unwrap();
     }
     let written = fs::read_to_string(&path).unwrap_or_default();
     assert!(
         written == page,
-        "docs/json.md is not what the sources say; PATCHWRIGHT_BLESS=1 renews it"
+        "docs/reference/json.md is not what the sources say; PATCHWRIGHT_BLESS=1 renews it"
     );
 }
 

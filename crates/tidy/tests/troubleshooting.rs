@@ -1,4 +1,4 @@
-//! `docs/troubleshooting.md` says what is true: its messages, exit statuses and variables are those of the sources.
+//! `docs/reference/troubleshooting.md` says what is true: its messages, exit statuses and variables are those of the sources.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -11,7 +11,7 @@ fn root() -> PathBuf {
 }
 
 fn page() -> String {
-    fs::read_to_string(root().join("docs/troubleshooting.md")).unwrap()
+    fs::read_to_string(root().join("docs/reference/troubleshooting.md")).unwrap()
 }
 
 fn files(folder: &Path, extension: &str, found: &mut Vec<PathBuf>) {
