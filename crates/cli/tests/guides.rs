@@ -83,3 +83,19 @@ fn the_guide_to_comparing_shows_what_happens() {
 fn the_guide_to_proving_shows_what_happens() {
     every_block_is_shown("docs/guide/prove.md", &["prove"], 4);
 }
+
+#[test]
+fn the_guides_to_repairing_show_what_happens() {
+    every_block_is_shown("docs/guide/quick-start.md", &["repair"], 1);
+    every_block_is_shown("docs/guide/repair.md", &["repair"], 1);
+}
+
+#[test]
+fn the_guide_to_localizing_shows_what_happens() {
+    every_block_is_shown("docs/guide/localize.md", &["localize"], 1);
+}
+
+#[test]
+fn the_guide_to_running_and_slicing_shows_what_happens() {
+    every_block_is_shown("docs/guide/run.md", &["slice"], 1);
+}

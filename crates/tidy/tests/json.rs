@@ -96,8 +96,8 @@ fn words(kind: &str) -> String {
     }
 }
 
-/// The tables of one source. What has no comment is added to `missing`.
-fn tables(source: &str, file: &str, missing: &mut Vec<String>) -> String {
+/// The types of one source with their fields. What has no comment is added to `missing`.
+fn types(source: &str, file: &str, missing: &mut Vec<String>) -> String {
     let mut text = String::new();
     let (mut comment, mut renamed) = (Vec::new(), None);
     let (mut is_serialized, mut separator) = (false, '-');
@@ -139,11 +139,6 @@ fn tables(source: &str, file: &str, missing: &mut Vec<String>) -> String {
                         "\n### *{name}*\n\n{said}{}",
                         if said.is_empty() { "" } else { "\n\n" }
                     );
-                    if is_struct {
-                        text += "| field | what it is | meaning |\n| --- | --- | --- |\n";
-                    } else {
-                        text += "| value | meaning |\n| --- | --- |\n";
-                    }
                     open = Some((name, is_struct));
                 }
                 is_serialized = false;
@@ -153,7 +148,6 @@ fn tables(source: &str, file: &str, missing: &mut Vec<String>) -> String {
                 let member = words_of_line
                     .trim_start_matches("pub(crate) ")
                     .trim_start_matches("pub ");
-                let cell = |text: &str| text.replace('|', "\\|");
                 let (member, kind) = match (is_struct, member.split_once(": ")) {
                     (true, Some((field, kind))) => (field, Some(kind.trim_end_matches(','))),
                     (false, _) if line.starts_with("    ") && !line.starts_with("     ") => {
@@ -172,10 +166,8 @@ fn tables(source: &str, file: &str, missing: &mut Vec<String>) -> String {
                     missing.push(format!("{file}: {name}.{member}"));
                 }
                 let _ = match kind {
-                    Some(kind) => {
-                        writeln!(text, "| `{shown}` | {} | {} |", words(kind), cell(&said))
-                    }
-                    None => writeln!(text, "| `{shown}` | {} |", cell(&said)),
+                    Some(kind) => writeln!(text, "- `{shown}` ({}): {said}", words(kind)),
+                    None => writeln!(text, "- `{shown}`: {said}"),
                 };
             }
         }
@@ -205,7 +197,7 @@ fn the_page_about_json_has_every_field_and_says_what_it_means() {
         let _ = write!(page, "\n## {command}\n");
         for file in files {
             let source = fs::read_to_string(folder.join(file)).unwrap();
-            page += &tables(&source, file, &mut missing);
+            page += &types(&source, file, &mut missing);
         }
     }
     assert!(missing.is_empty(), "without a comment: {missing:#?}");
