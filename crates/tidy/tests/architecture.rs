@@ -210,12 +210,12 @@ pub fn root() -> PathBuf {
     manifest.ancestors().nth(2).unwrap().to_path_buf()
 }
 
-fn read(path: &Path) -> String {
+pub fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
 /// Files below `folder`, relative to the root, in the order of their names; not what is built or git's.
-fn files(folder: &str) -> Vec<PathBuf> {
+pub fn files(folder: &str) -> Vec<PathBuf> {
     fn walk(root: &Path, folder: &Path, found: &mut Vec<PathBuf>) {
         for entry in fs::read_dir(folder).unwrap() {
             let entry = entry.unwrap();
@@ -425,38 +425,6 @@ fn the_table_in_the_architecture_page_is_what_the_manifests_say() {
 }
 
 #[test]
-fn every_file_that_the_architecture_page_names_exists() {
-    let page = read(&root().join("ARCHITECTURE.md"));
-    let named = page.split('`').skip(1).step_by(2).filter(|text| {
-        text.contains('/') && !text.contains(char::is_whitespace) && !text.contains(['(', '*', '<'])
-    });
-    assert_none(
-        named
-            .filter(|path| !root().join(path).exists())
-            .map(|path| format!("ARCHITECTURE.md names {path}, which is not there"))
-            .collect(),
-    );
-}
-
-#[test]
-fn links_between_pages_lead_somewhere() {
-    let mut complaints = Vec::new();
-    for path in files("") {
-        if path.extension().is_none_or(|extension| extension != "md") {
-            continue;
-        }
-        for link in following(&read(&root().join(&path)), "](", |c| c != ')') {
-            let file = link.split('#').next().unwrap();
-            let there = root().join(path.parent().unwrap()).join(file);
-            if !link.contains("://") && !there.exists() {
-                complaints.push(format!("{} links to {link}", path.display()));
-            }
-        }
-    }
-    assert_none(complaints);
-}
-
-#[test]
 fn every_crate_begins_with_its_documentation() {
     let mut complaints = Vec::new();
     for name in crates().keys() {
@@ -607,7 +575,7 @@ fn only_csource_knows_the_dumps_of_clang() {
 }
 
 /// The text that follows each occurrence of `start`, as far as `belongs` says.
-fn following<'t>(
+pub fn following<'t>(
     text: &'t str,
     start: &'t str,
     belongs: fn(char) -> bool,
