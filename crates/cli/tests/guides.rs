@@ -91,6 +91,11 @@ fn the_guides_to_repairing_show_what_happens() {
 }
 
 #[test]
+fn the_guide_to_validating_shows_what_happens() {
+    every_block_is_shown("docs/guide/validate.md", &["validate"], 1);
+}
+
+#[test]
 fn the_guide_to_localizing_shows_what_happens() {
     every_block_is_shown("docs/guide/localize.md", &["localize"], 1);
 }
