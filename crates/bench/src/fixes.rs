@@ -6,7 +6,7 @@ mod same;
 mod small;
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     error::Error,
     ffi::OsString,
     fmt::Write as _,
@@ -61,6 +61,12 @@ pub struct Arguments {
     /// With early exits under any condition, as `repair --schemas all`
     #[arg(long)]
     exits: bool,
+    /// Leave changes in more places out, which no candidate is; 0 leaves none out
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    places: usize,
+    /// Measure those fixes again that this file of JSON lines has in the space, such as after a change of the features
+    #[arg(long, value_name = "FILE")]
+    again: Option<PathBuf>,
     /// Add what is measured to this file of JSON lines
     #[arg(long, value_name = "FILE")]
     data: Option<PathBuf>,
@@ -77,6 +83,7 @@ struct Row {
     not_compiled: usize,
     not_one_function: usize,
     too_large: usize,
+    too_many_places: usize,
     measured: usize,
 }
 
@@ -107,13 +114,13 @@ pub fn run(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
         }
     }
     println!(
-        "| repository | commits | fixes | of one C file | small | not built | not compiled | not in one function | too large | measured |"
+        "| repository | commits | fixes | of one C file | small | not built | not compiled | not in one function | too large | in too many places | measured |"
     );
-    println!("| --- |{}", " ---: |".repeat(9));
+    println!("| --- |{}", " ---: |".repeat(10));
     for (name, row) in &rows {
         let counts = row.counts;
         println!(
-            "| {name} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
+            "| {name} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |",
             counts.commits,
             counts.fixes,
             counts.one_file,
@@ -122,6 +129,7 @@ pub fn run(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
             row.not_compiled,
             row.not_one_function,
             row.too_large,
+            row.too_many_places,
             row.measured
         );
     }
@@ -189,12 +197,26 @@ fn measure(
     let built = checkout.sources();
     let mut fixes = SmallFixes::of(&history)?;
     let mut tried = 0;
+    let known: Option<BTreeSet<String>> = match &arguments.again {
+        Some(again) => Some(data::inside(again)?),
+        None => None,
+    };
     while row.measured < arguments.number && tried < arguments.tried {
         let Some(fix) = fixes.next().transpose()? else {
             break;
         };
         if !built.contains_key(&fix.path) {
             row.not_built += 1;
+            continue;
+        }
+        if known
+            .as_ref()
+            .is_some_and(|known| !known.contains(&fix.commit))
+        {
+            continue;
+        }
+        if arguments.places > 0 && measure::places(&fix.old, &fix.new) > arguments.places {
+            row.too_many_places += 1;
             continue;
         }
         tried += 1;

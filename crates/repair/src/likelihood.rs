@@ -4,6 +4,7 @@
 //! features, each with its weight. [`FEATURES`] is the list of them, one line each.
 
 pub mod form;
+pub mod surprise;
 pub mod tokens;
 pub mod traits;
 
@@ -109,6 +110,24 @@ pub const FEATURES: &[Feature] = &[
         "copy",
         "what comes in stands elsewhere in the function",
         |t| yes(t.is_copy),
+    ),
+    feature(
+        "surprise",
+        "bits that what comes in takes where it stands",
+        |t| Value::Number(t.surprise / 10.0),
+    ),
+    feature("surprise-before", "bits that what goes took there", |t| {
+        Value::Number(t.surprise_before / 10.0)
+    }),
+    feature(
+        "surprise-of-each",
+        "bits of each word or sign that comes in",
+        |t| Value::Number(t.surprise / (2.0 + t.added as f64)),
+    ),
+    feature(
+        "mentions",
+        "how often the function mentions the variable that comes in",
+        |t| logarithm(t.mentions),
     ),
     feature(
         "known-comparison",

@@ -1,10 +1,13 @@
 //! What is kept of each fix: numbers, names of repositories, files and functions, and commits; no text of anybody's program.
 
-use std::{error::Error, path::Path};
+use std::{collections::BTreeSet, error::Error, path::Path};
 
 use patchwright_exec::files;
 use patchwright_repair::likelihood::Traits;
-use serde::{Deserialize, Serialize};
+use serde::{
+    Deserialize, Serialize,
+    de::{DeserializeOwned, IgnoredAny},
+};
 
 /// A fix whose file was read with types.
 #[derive(Serialize, Deserialize)]
@@ -73,14 +76,31 @@ impl Measured {
 }
 
 /// Reads a file of JSON lines.
-pub fn read(path: &Path) -> Result<Vec<Measured>, Box<dyn Error>> {
+pub fn read<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, Box<dyn Error>> {
     let text = files::read(path)?;
     let lines = text.split(|byte| *byte == b'\n').enumerate();
     let lines = lines.filter(|(_, line)| !line.trim_ascii().is_empty());
     lines
         .map(|(number, line)| {
             let read = serde_json::from_slice(line);
-            read.map_err(|error| format!("{}:{}: {error}", path.display(), number + 1).into())
+            read.map_err(|error| {
+                let place = format!("{}:{}", path.display(), number + 1);
+                format!("{place}: {error}; measure again with `fixes --again`").into()
+            })
         })
         .collect()
+}
+
+/// What every version of this program reads of a fix.
+#[derive(Deserialize)]
+struct Named {
+    commit: String,
+    developer: Option<IgnoredAny>,
+}
+
+/// The commits of a file of JSON lines whose changes are in the space.
+pub fn inside(path: &Path) -> Result<BTreeSet<String>, Box<dyn Error>> {
+    let all: Vec<Named> = read(path)?;
+    let inside = all.into_iter().filter(|one| one.developer.is_some());
+    Ok(inside.map(|one| one.commit).collect())
 }

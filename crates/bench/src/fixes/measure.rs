@@ -342,17 +342,16 @@ fn function<'n>(
 
 /// What a change does, and in how many places.
 fn form(before: &[u8], after: &[u8]) -> (Form, usize) {
-    let bare = |text| {
-        let (_, tokens) = changed(b"", text);
-        tokens
-    };
-    let (old, new) = (bare(before), bare(after));
-    let operations = capture_diff_slices(Algorithm::Myers, &old, &new);
-    let places = operations
-        .iter()
-        .filter(|operation| !matches!(operation, DiffOp::Equal { .. }));
     let (old, new) = changed(before, after);
-    (Form::of(&old, &new), places.count())
+    (Form::of(&old, &new), places(before, after))
+}
+
+/// In how many places something differs between two texts.
+pub fn places(before: &[u8], after: &[u8]) -> usize {
+    let (old, new) = changed(before, after);
+    let operations = capture_diff_slices(Algorithm::Myers, &old, &new);
+    let differs = |operation: &&DiffOp| !matches!(operation, DiffOp::Equal { .. });
+    operations.iter().filter(differs).count()
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     form::{Form, Shape},
+    surprise::Habits,
     tokens::{is_in_capitals, is_keyword, is_name, is_number, placed_tokens, tokens, value},
 };
 use crate::{
@@ -118,6 +119,12 @@ pub struct Traits {
     pub alike: f64,
     /// What comes in stands elsewhere in the function.
     pub is_copy: bool,
+    /// How many bits what comes in takes where it comes to stand ([`Habits`]).
+    pub surprise: f64,
+    /// How many bits what goes took there.
+    pub surprise_before: f64,
+    /// How often the function mentions the variable that it mentions least of those that come in.
+    pub mentions: usize,
     /// See `Comparisons::strangeness`.
     pub strangeness: usize,
     /// It leaves a line with one operand twice.
@@ -221,6 +228,7 @@ pub struct FunctionFacts<'u> {
     starts: Vec<usize>,
     /// Where each word stands among the tokens.
     places: BTreeMap<&'u [u8], Vec<usize>>,
+    habits: Habits<'u>,
 }
 
 impl<'u> FunctionFacts<'u> {
@@ -244,6 +252,7 @@ impl<'u> FunctionFacts<'u> {
             reads: Reads::of(unit, function),
             text,
             starts: starts(&tokens),
+            habits: Habits::of(&unit.source),
             tokens,
             places,
         }
@@ -270,6 +279,7 @@ impl<'u> FunctionFacts<'u> {
         };
         let here = self.at(edit.span.start as usize);
         let incoming = self.incoming(&old, &new, here);
+        let (surprise_before, surprise) = self.surprise(source, edit, &old, &new);
         Traits {
             kind,
             cost,
@@ -288,6 +298,9 @@ impl<'u> FunctionFacts<'u> {
                 _ => 0.0,
             },
             is_copy: self.has(&new),
+            surprise,
+            surprise_before,
+            mentions: incoming.mentions,
             strangeness: self.comparisons.strangeness(before, after),
             repeats: repeats(source, edit),
             is_unmentioned: is_unmentioned(&self.mentioned, before, after),
@@ -374,9 +387,51 @@ impl<'u> FunctionFacts<'u> {
                 found.leaf = found.leaf.max(origin);
                 let nearest = nearest.unwrap_or(self.tokens.len());
                 found.leaf_distance = found.leaf_distance.max(nearest);
+                found.mentions = match found.mentions {
+                    0 => places.len(),
+                    known => known.min(places.len()),
+                };
             }
         }
         found
+    }
+
+    /// How many bits it takes to say what was there, and what comes in.
+    fn surprise(&self, source: &[u8], edit: &Edit, old: &[&[u8]], new: &[&[u8]]) -> (f64, f64) {
+        let is_brace = |token: &[u8]| matches!(token, b"{" | b"}");
+        let bare = |text| -> Vec<&[u8]> {
+            let tokens = tokens(text).into_iter();
+            tokens.filter(|token| !is_brace(token)).collect()
+        };
+        // What both begin with.
+        let (before, after) = (bare(&source[edit.span.range()]), bare(&edit.text));
+        let ahead = before
+            .iter()
+            .zip(&after)
+            .take_while(|(a, b)| a == b)
+            .count();
+        let mut at = self.at(edit.span.start as usize);
+        let mut skipped = 0;
+        while skipped < ahead && at < self.tokens.len() {
+            skipped += usize::from(!is_brace(self.tokens[at].0));
+            at += 1;
+        }
+        let window = |from: usize, to: usize| -> Vec<&[u8]> {
+            let all = self.tokens.iter().map(|(token, _)| *token);
+            all.take(to).skip(from).collect()
+        };
+        let context = window(at.saturating_sub(2), at);
+        let mut end = at;
+        let mut gone = 0;
+        while gone < old.len() && end < self.tokens.len() {
+            gone += usize::from(!is_brace(self.tokens[end].0));
+            end += 1;
+        }
+        let follows = window(end, end + 2);
+        (
+            self.habits.surprise(&context, old, &follows, true),
+            self.habits.surprise(&context, new, &follows, false),
+        )
     }
 
     fn number(&self, old: &[&[u8]], new: &[&[u8]]) -> Number {
@@ -419,6 +474,7 @@ struct Incoming {
     leaf_distance: usize,
     callee: Origin,
     constant: Origin,
+    mentions: usize,
 }
 
 fn is_comparison(token: &[u8]) -> bool {
