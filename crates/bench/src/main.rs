@@ -6,9 +6,11 @@ mod compiled;
 mod complexity;
 mod corebench;
 mod differential;
+mod fixes;
 mod forms;
 mod graphs;
 mod interpreter;
+mod likelihood;
 mod locations;
 mod loops;
 mod lowering;
@@ -182,6 +184,11 @@ enum Command {
     /// Compares programs with mutants of them, with each order of looking at inputs: prints the table of figure 3.8 of
     /// the thesis
     Strategies(strategies::Arguments),
+    /// Finds small fixes in the histories of C programs, and each of them among all candidates of its function: prints how many are in the space, of
+    /// which kind, and at which rank
+    Fixes(fixes::Arguments),
+    /// Fits how likely candidates are to what `fixes --data` has found: prints what that gives for repositories that were not looked at
+    Likelihood(likelihood::Arguments),
     /// Proves programs with loops, with each bound: prints what that costs as a Markdown table
     Loops(loops::Arguments),
     #[command(name = "__runner", hide = true)]
@@ -236,6 +243,8 @@ fn main() -> ExitCode {
         } => complexity::run(&repository, &range, limit, whole_program).map_err(Into::into),
         Command::Corebench(arguments) => corebench::run(&arguments),
         Command::Strategies(arguments) => strategies::run(&arguments),
+        Command::Fixes(arguments) => fixes::run(&arguments),
+        Command::Likelihood(arguments) => likelihood::run(&arguments),
         Command::Loops(arguments) => loops::run(&arguments),
         Command::Interpreter {
             programs,

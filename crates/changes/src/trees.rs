@@ -16,8 +16,17 @@ pub(crate) fn changed_files(
     old: Option<&Tree>,
     new: &Tree,
 ) -> Result<Vec<PathBuf>, Error> {
+    changed_of(repository, [old, Some(new)], &is_c)
+}
+
+/// The paths at which two trees do not have the same file, of those that are `wanted`.
+pub(crate) fn changed_of(
+    repository: &Repository,
+    trees: [Option<&Tree>; 2],
+    wanted: &dyn Fn(&Path) -> bool,
+) -> Result<Vec<PathBuf>, Error> {
     let mut found = Vec::new();
-    compare(repository, [old, Some(new)], Path::new(""), &mut found)?;
+    compare(repository, trees, Path::new(""), wanted, &mut found)?;
     Ok(found)
 }
 
@@ -38,6 +47,7 @@ fn compare(
     repository: &Repository,
     trees: [Option<&Tree>; 2],
     folder: &Path,
+    wanted: &dyn Fn(&Path) -> bool,
     found: &mut Vec<PathBuf>,
 ) -> Result<(), Error> {
     let sides = trees.map(entries);
@@ -49,7 +59,7 @@ fn compare(
         }
         let path = folder.join(std::ffi::OsStr::from_bytes(name));
         let is = |kind: ObjectType| here.map(|entry| entry.filter(|is| is.0 == Some(kind)));
-        if is_c(&path) && is(ObjectType::Blob).iter().any(Option::is_some) {
+        if wanted(&path) && is(ObjectType::Blob).iter().any(Option::is_some) {
             found.push(path.clone());
         }
         let [before, after] = is(ObjectType::Tree);
@@ -58,7 +68,8 @@ fn compare(
                 entry.map(|entry| repository.find_tree(entry.2)).transpose()
             };
             let (before, after) = (open(before)?, open(after)?);
-            compare(repository, [before.as_ref(), after.as_ref()], &path, found)?;
+            let trees = [before.as_ref(), after.as_ref()];
+            compare(repository, trees, &path, wanted, found)?;
         }
     }
     Ok(())

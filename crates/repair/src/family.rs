@@ -13,12 +13,12 @@ use hashbrown::HashTable;
 use patchwright_exec::FailReason;
 use patchwright_probe_image::{FunctionId, Observation, Patience, Slot, Watched};
 use patchwright_semantics::{Instruction, evaluate};
-use patchwright_space::{HoleKind, StateSet, Target};
+use patchwright_space::{ASSIGNMENT_COST, HoleKind, Schemas, Space, SpaceLimits, StateSet, Target};
 use rustc_hash::FxBuildHasher;
 
 use crate::{
     classes::{ClassVerdict, Classes, Cursor, Next},
-    instrument::{HoleEntry, probe_slots},
+    instrument::{HoleEntry, SourceFile, probe_slots},
     relations::Relations,
 };
 
@@ -42,6 +42,60 @@ impl Unit {
             HoleKind::Assignment(at) => at.targets.get(self.target?),
             _ => None,
         }
+    }
+}
+
+/// Locations, and what their spaces are made of.
+#[derive(Clone, Copy)]
+pub(crate) struct Locations<'a> {
+    pub(crate) holes: &'a [HoleEntry],
+    pub(crate) files: &'a [SourceFile],
+    pub(crate) schemas: Schemas,
+}
+
+impl Locations<'_> {
+    /// The space of a unit within limits: for assignments as far as this cost, for others all of it.
+    pub(crate) fn space(&self, unit: &Unit, cost: u32, limits: SpaceLimits) -> Space {
+        let entry = &self.holes[unit.entry];
+        let file = &self.files[entry.file];
+        let (hole, limits) = match unit.target {
+            None => (entry.hole.clone(), limits),
+            Some(target) => (
+                entry.hole.assigning(target),
+                SpaceLimits {
+                    term_size: (cost - ASSIGNMENT_COST).max(1).min(limits.term_size),
+                    ..limits
+                },
+            ),
+        };
+        let mut space = Space::build(
+            hole,
+            entry.leaves.clone(),
+            &file.unit.functions[entry.hole.function],
+            &file.parents[entry.hole.function],
+            entry.expr,
+            file.types.pointees(),
+            limits,
+        );
+        let schemas = self.schemas;
+        space.blocks.retain(|block| schemas.contains(block.schema));
+        space
+    }
+
+    /// Whether a unit has candidates of this cost, as far as that is known without its space.
+    pub(crate) fn may_have(&self, unit: &Unit, cost: u32, limits: SpaceLimits) -> bool {
+        if unit.target.is_none() {
+            return true;
+        }
+        // There are too many of these for all spaces to be built: sums and products of one to three leaves, and one more for each operator that the
+        // function does not use.
+        if cost == ASSIGNMENT_COST {
+            let target = unit.target(&self.holes[unit.entry]);
+            return target.is_some_and(|target| !target.given.is_empty());
+        }
+        let term = cost.saturating_sub(ASSIGNMENT_COST);
+        let operators = (limits.term_size.min(5) / 2).min(2);
+        term == 1 || (3..=3 * operators + 1).contains(&term)
     }
 }
 

@@ -16,6 +16,7 @@
 //! * A verdict comes from an execution of the candidate, or of one that had the same value in
 //!   every distinct state of the hole that the execution visited.
 
+pub mod candidates;
 mod change_text;
 mod check;
 pub mod classes;
@@ -37,7 +38,8 @@ mod hooks;
 pub mod instrument;
 pub mod journal;
 mod learn;
-mod linked;
+pub mod likelihood;
+pub mod linked;
 pub mod localize;
 pub mod locate;
 mod names;

@@ -13,14 +13,14 @@ const LARGEST: u64 = 256 << 20;
 
 /// Names of functions.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Linked {
+pub struct Linked {
     names: FxHashSet<String>,
 }
 
 impl Linked {
     /// Reads the object files, libraries and programs of a built tree. Files that cannot be read have no names: what
     /// is missed is a function that is not tried.
-    pub(crate) fn read(folder: &Path) -> Self {
+    pub fn read(folder: &Path) -> Self {
         let mut found = Linked::default();
         let mut open = vec![folder.to_path_buf()];
         while let Some(folder) = open.pop() {
@@ -41,7 +41,7 @@ impl Linked {
     }
 
     /// Whether the program has a function of this name, its own or one that it imports.
-    pub(crate) fn has(&self, name: &str) -> bool {
+    pub fn has(&self, name: &str) -> bool {
         self.names.contains(name)
     }
 

@@ -27,7 +27,7 @@ const MEMBERS_COMPILED: usize = 6;
 const MOST_COMPILED: usize = 300;
 
 /// With so many bytes less a text is shorter than another one; `> 17` is not for `>= 18`.
-const SHORTER_BY: isize = 3;
+const SHORTER_BY: i64 = 3;
 
 /// So many later candidates that are nearer to the program's text are compiled for each that is proposed.
 const NEARER_COMPILED: usize = 6;
@@ -279,8 +279,8 @@ impl<'f> Selection<'f> {
             let entry = &holes[proposal.found.entry];
             (entry.file, entry.hole.function)
         };
-        let takes_out = proposal.takes_out(places);
-        let distance = proposal.distance(places);
+        let takes_out = proposal.takes_out();
+        let distance = proposal.distance();
         let later = self.proposals.as_slice().iter();
         let later = later.chain(&self.passed_over).filter_map(|other| {
             if !other.found.is_local || place(other) != place(proposal) {
@@ -289,8 +289,8 @@ impl<'f> Selection<'f> {
             let is_shown = !takes_out && is_among(&self.shown, other, places);
             let is_cheap = other.found.cost <= proposal.found.cost + 1;
             let is_shorter = other.growth() + SHORTER_BY <= proposal.growth();
-            let only_takes_out = !takes_out && is_shorter && other.takes_out(places);
-            let distance_of_other = other.distance(places);
+            let only_takes_out = !takes_out && is_shorter && other.takes_out();
+            let distance_of_other = other.distance();
             let is_nearer = !takes_out && distance_of_other < distance;
             let key = (
                 !is_shown,

@@ -11,18 +11,12 @@ use patchwright_space::{HoleKind, Schema, delete_statement};
 use patchwright_text::{Edit, LineMap, Span, apply_edits, unified_diff};
 
 use crate::{
-    change_text::{
-        compares_with_name, distance, is_early_step, is_no_op, is_offset, is_one_off,
-        is_self_assignment, names_number, on_one_line, size_of_change, without_numbers,
-    },
-    comparisons::Comparisons,
+    change_text::{is_no_op, is_self_assignment, without_numbers},
     evasion::{empties, is_evasion},
     found::FoundClass,
     instrument::{HoleEntry, Instrumented, SourceFile},
-    names::{is_unmentioned, names},
+    likelihood::{Change, FunctionFacts, Traits},
     outcome::Patch,
-    repeated::repeats,
-    unread::Reads,
 };
 
 /// A plausible candidate, ready to be verified.
@@ -36,36 +30,13 @@ pub(crate) struct Proposal<'a> {
     pub(crate) schema: Schema,
     /// Its place in the class.
     pub(crate) member: usize,
-    /// See [`Comparisons::strangeness`].
-    strangeness: usize,
-    /// See [`repeats`].
-    repeats: bool,
-    /// See [`is_unmentioned`].
-    is_unmentioned: bool,
-    /// See [`Reads::forgets`].
-    forgets: bool,
-    /// See [`Reads::remembers`].
-    remembers: bool,
-    /// See [`is_early_step`].
-    is_early_step: bool,
-    /// See [`is_new_number`].
-    is_new_number: bool,
-    /// See [`is_offset`].
-    is_offset: bool,
-    /// See [`names_number`] and [`compares_with_name`].
-    names_number: bool,
-    /// See [`size_of_change`].
-    size_of_change: usize,
-    /// See [`is_one_off`].
-    is_one_off: bool,
+    /// What its kind and its text tell.
+    pub(crate) traits: Traits,
     /// See [`is_evasion`].
     pub(crate) is_evasion: bool,
     /// Enough candidates before it differ from it in a number only, or are of the same location.
     is_crowd: bool,
 }
-
-/// From this cost on an expression is calculated in a new way.
-const CALCULATED_COST: u32 = 3;
 
 /// Where candidates stand.
 #[derive(Clone, Copy)]
@@ -146,32 +117,18 @@ impl Proposal<'_> {
     }
 
     /// Whether it only takes a piece of the text out.
-    pub(crate) fn takes_out(&self, places: Places<'_>) -> bool {
-        let (_, source) = self.found.changed(places.holes, places.files);
-        let (before, after) = (&source[self.edit.span.range()], &self.edit.text[..]);
-        let same = |(a, b): &(&u8, &u8)| a == b;
-        let begin = before.iter().zip(after).take_while(same).count();
-        let end = before.iter().rev().zip(after.iter().rev());
-        after.len() < before.len() && begin + end.take_while(same).count() >= after.len()
+    pub(crate) fn takes_out(&self) -> bool {
+        self.traits.takes_out
     }
 
-    /// How much of the program's words and signs it changes: see [`distance`].
-    pub(crate) fn distance(&self, places: Places<'_>) -> usize {
-        let (_, source) = self.found.changed(places.holes, places.files);
-        let before = on_one_line(&source[self.edit.span.range()]);
-        distance(&before, &on_one_line(&self.edit.text))
+    /// How much of the program's words and signs it changes.
+    pub(crate) fn distance(&self) -> usize {
+        self.traits.distance
     }
 
     /// How many characters the text gains.
-    pub(crate) fn growth(&self) -> isize {
-        self.edit.text.len() as isize - self.edit.span.len() as isize
-    }
-
-    /// It calculates something new in place of what was there: of two things that nobody joined before, something fits any tests. The lesser
-    /// or the greater of what was there and something else is no such thing.
-    fn is_calculated(&self) -> bool {
-        let is_choice = self.edit.text.contains(&b'?');
-        self.schema == Schema::Expression && self.found.cost >= CALCULATED_COST && !is_choice
+    pub(crate) fn growth(&self) -> i64 {
+        self.traits.growth
     }
 }
 
@@ -204,26 +161,15 @@ pub(crate) fn ranked<'f>(classes: &'f [FoundClass], places: Places<'_>) -> Vec<P
         files,
         crash,
     } = places;
-    let mut comparisons: BTreeMap<(usize, usize), Comparisons> = BTreeMap::new();
-    let mut mentioned: BTreeMap<(usize, usize), BTreeSet<&[u8]>> = BTreeMap::new();
-    let mut reads: BTreeMap<(usize, usize), Reads> = BTreeMap::new();
+    let mut facts: BTreeMap<(usize, usize), FunctionFacts<'_>> = BTreeMap::new();
     let mut proposals: Vec<Proposal<'_>> = Vec::new();
     for (class, found) in classes.iter().enumerate() {
         let entry = &holes[found.entry];
         let unit = &files[entry.file].unit;
         let (_, source) = found.changed(holes, files);
-        let comparisons = comparisons
+        let facts = facts
             .entry((entry.file, entry.hole.function))
-            .or_insert_with(|| Comparisons::of(&unit.source, &unit.functions[entry.hole.function]));
-        let mentioned = mentioned
-            .entry((entry.file, entry.hole.function))
-            .or_insert_with(|| {
-                let text = &unit.source[unit.functions[entry.hole.function].span.range()];
-                names(text).into_iter().collect()
-            });
-        let reads = reads
-            .entry((entry.file, entry.hole.function))
-            .or_insert_with(|| Reads::of(unit, &unit.functions[entry.hole.function]));
+            .or_insert_with(|| FunctionFacts::of(unit, &unit.functions[entry.hole.function]));
         let is_local = found.is_local && found.header.is_none();
         // What is never executed is better not there, and so is what does nothing.
         let first = found.members.first().filter(|_| found.is_never);
@@ -245,31 +191,21 @@ pub(crate) fn ranked<'f>(classes: &'f [FoundClass], places: Places<'_>) -> Vec<P
                     Some(deletion) => (Cow::Owned(deletion), &Schema::Deletion),
                     None => (Cow::Borrowed(member_edit), schema),
                 };
-                // Layout means nothing.
-                let before = &*on_one_line(&source[edit.span.range()]);
-                let after = &*on_one_line(&edit.text);
+                let traits = facts.traits(Change {
+                    source,
+                    edit: &edit,
+                    kind: *schema,
+                    cost: found.cost,
+                    is_local,
+                    crash,
+                });
                 Proposal {
                     class,
                     found,
                     schema: *schema,
                     member: 0,
-                    strangeness: comparisons.strangeness(before, after),
-                    repeats: repeats(source, &edit),
-                    is_unmentioned: is_unmentioned(mentioned, before, after),
-                    forgets: is_local && reads.forgets(&edit),
-                    remembers: is_local && reads.remembers(&edit),
-                    is_early_step: is_early_step(source, &edit),
-                    is_new_number: is_new_number(
-                        &unit.source[unit.functions[entry.hole.function].span.range()],
-                        before,
-                        after,
-                    ),
-                    is_offset: *schema == Schema::Expression && is_offset(before, after),
-                    names_number: names_number(before, after) || compares_with_name(before, after),
-                    size_of_change: size_of_change(before, after),
-                    is_one_off: is_one_off(before, after),
-                    is_evasion: (!takes_out || found.is_never)
-                        && is_evasion(source, &edit, *schema, crash),
+                    is_evasion: (!takes_out || found.is_never) && traits.is_evasion,
+                    traits,
                     is_crowd: false,
                     edit,
                     member_edit,
@@ -279,17 +215,17 @@ pub(crate) fn ranked<'f>(classes: &'f [FoundClass], places: Places<'_>) -> Vec<P
         members.sort_by_key(|member| {
             let keeps_condition = member.schema == Schema::Refinement;
             (
-                member.is_unmentioned,
-                member.forgets,
-                member.strangeness,
-                member.repeats,
+                member.traits.is_unmentioned,
+                member.traits.forgets,
+                member.traits.strangeness,
+                member.traits.repeats,
                 !keeps_condition,
-                !member.is_one_off,
-                member.names_number,
+                !member.traits.is_one_off,
+                member.traits.names_number,
             )
         });
         // Few members of a class are reported; what only takes something out is one of them.
-        let taken_out = members.iter().position(|member| member.takes_out(places));
+        let taken_out = members.iter().position(Proposal::takes_out);
         if let Some(at) = taken_out.filter(|&at| at > 1) {
             let member = members.remove(at);
             members.insert(1, member);
@@ -309,31 +245,14 @@ pub(crate) fn ranked<'f>(classes: &'f [FoundClass], places: Places<'_>) -> Vec<P
             && matches!(proposal.schema, Schema::Guard | Schema::Refinement)
             && nearness(proposal.found) >= nearest * AT_CRASH
     };
-    proposals.sort_by_key(|proposal| {
-        // After what is moved, before what leaves early.
-        let drasticness = proposal.schema.drasticness();
-        let drastic = (
-            drasticness.max(u32::from(proposal.is_offset)),
-            proposal.is_offset,
-        );
-        (
-            proposal.is_evasion,
-            proposal.found.cost + u32::from(is_far(proposal.found)),
-            (drastic, !keeps_from_crash(proposal)),
-            proposal.schema == Schema::UnusualExpression || proposal.repeats || proposal.forgets,
-            (
-                proposal.is_unmentioned,
-                proposal.member,
-                !proposal.remembers,
-            ),
-            (proposal.is_calculated(), !proposal.is_one_off),
-            proposal.strangeness,
-            proposal.is_early_step,
-            proposal.is_new_number || proposal.names_number,
-            proposal.size_of_change,
-            proposal.schema,
-            proposal.class,
-        )
+    proposals.sort_by_cached_key(|proposal| {
+        let standing = Standing {
+            is_evasion: proposal.is_evasion,
+            is_far: is_far(proposal.found),
+            keeps_from_crash: keeps_from_crash(proposal),
+            member: proposal.member,
+        };
+        (proposal.traits.report_key(standing), proposal.class)
     });
     bring_deletions_forward(&mut proposals, places);
     let mut alike: BTreeMap<(usize, Vec<u8>), usize> = BTreeMap::new();
@@ -352,6 +271,52 @@ pub(crate) fn ranked<'f>(classes: &'f [FoundClass], places: Places<'_>) -> Vec<P
     }
     proposals.sort_by_key(|proposal| (proposal.is_evasion, proposal.is_crowd));
     proposals
+}
+
+/// What else the order of the report goes by.
+#[derive(Clone, Copy, Default)]
+struct Standing {
+    is_evasion: bool,
+    /// It is neither in the function that crashes nor where that is called.
+    is_far: bool,
+    /// It is a condition of what crashes.
+    keeps_from_crash: bool,
+    /// Its place in its class.
+    member: usize,
+}
+
+impl Traits {
+    /// Its place in the order of the report.
+    fn report_key(&self, standing: Standing) -> impl Ord + use<> {
+        // After what is moved, before what leaves early.
+        let drasticness = self.kind.drasticness();
+        let drastic = (drasticness.max(u32::from(self.is_offset)), self.is_offset);
+        (
+            standing.is_evasion,
+            self.cost + u32::from(standing.is_far),
+            (drastic, !standing.keeps_from_crash),
+            self.kind == Schema::UnusualExpression || self.repeats || self.forgets,
+            (self.is_unmentioned, standing.member, !self.remembers),
+            (self.is_calculated, !self.is_one_off),
+            self.strangeness,
+            self.is_early_step,
+            self.is_new_number || self.names_number,
+            self.size_of_change,
+            self.kind,
+        )
+    }
+
+    /// Which of two candidates comes first in a report if each is plausible, a class of its own, and where there is room for all of its
+    /// location.
+    pub fn report_order(&self, other: &Traits) -> std::cmp::Ordering {
+        let key = |traits: &Traits| {
+            traits.report_key(Standing {
+                is_evasion: traits.is_evasion,
+                ..Standing::default()
+            })
+        };
+        key(self).cmp(&key(other))
+    }
 }
 
 /// So many other changes of a statement that all pass say that what it does matters to no test: then the simplest is that it is not there.
@@ -393,22 +358,6 @@ fn bring_deletions_forward(proposals: &mut Vec<Proposal<'_>>, places: Places<'_>
     }
 }
 
-/// Whether a number comes in that the function mentions nowhere, and that is not one more or less than one that goes.
-fn is_new_number(function: &[u8], before: &[u8], after: &[u8]) -> bool {
-    let numbers = |text: &[u8]| -> Vec<i64> {
-        let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || *byte == b'.';
-        let words = text.split(|byte| !is_word(byte));
-        words
-            .filter_map(|word| std::str::from_utf8(word).ok()?.parse().ok())
-            .collect()
-    };
-    let (gone, known) = (numbers(before), numbers(function));
-    numbers(after).into_iter().any(|new| {
-        let is_near = gone.iter().any(|old| old.abs_diff(new) <= 1);
-        new > 1 && !is_near && !known.contains(&new)
-    })
-}
-
 /// The statement that an edit changes taken out, if it can be.
 fn deletion(places: Places<'_>, entry: &HoleEntry, edit: &Edit) -> Option<Edit> {
     let (span, is_body) = statement(places, entry, edit)?;
@@ -430,27 +379,4 @@ fn statement(places: Places<'_>, entry: &HoleEntry, edit: &Edit) -> Option<(Span
         _ => None,
     });
     guards.min_by_key(|(span, _)| span.len())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_number_is_new_if_the_function_does_not_mention_it_or_the_one_beside() {
-        let function = b"{ if (n == 0) n = -5; return n / 10 + x7; }";
-        for (before, after, is_new) in [
-            ("5", "9", true),
-            ("5", "10", false),
-            ("-5", "-10", false),
-            ("5", "6", false),
-            ("5", "7", true),
-            ("n", "7", true),
-            ("n", "n + 3", true),
-            ("n", "n + 10", false),
-        ] {
-            let found = is_new_number(function, before.as_bytes(), after.as_bytes());
-            assert_eq!(found, is_new, "{before} {after}");
-        }
-    }
 }

@@ -39,7 +39,7 @@ pub(crate) struct Plan {
 
 impl Plan {
     /// The plan with number `file` for a source in one of its ways; its holes go to `entries`.
-    fn new(
+    pub(crate) fn new(
         file: usize,
         relative: &Path,
         way: LocatedWay,
@@ -123,6 +123,14 @@ impl Plan {
         }
         woven
     }
+}
+
+/// A function belongs to the first way that has it, so the one that leaves out least comes first.
+pub(crate) fn largest_first(units: &mut [TranslationUnit]) {
+    let size = |unit: &TranslationUnit| -> usize {
+        unit.functions.iter().map(|one| one.exprs.len()).sum()
+    };
+    units.sort_by_key(|unit| std::cmp::Reverse(size(unit)));
 }
 
 /// The sources to read: relative path and commands.
@@ -456,11 +464,7 @@ impl<'a> Reader<'a> {
         let units = patchwright_csource::parse_variants(self.clang, runner, commands, &text);
         let units = match units {
             Ok(mut units) => {
-                // A function belongs to the first way that has it, so the one that leaves out least comes first.
-                let size = |unit: &TranslationUnit| -> usize {
-                    unit.functions.iter().map(|one| one.exprs.len()).sum()
-                };
-                units.sort_by_key(|unit| std::cmp::Reverse(size(unit)));
+                largest_first(&mut units);
                 units
             }
             Err(error @ patchwright_csource::ParseError::Rejected { .. })

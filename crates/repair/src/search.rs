@@ -16,7 +16,7 @@ use std::{
 };
 
 use patchwright_exec::{Limits, Project, TestSuite};
-use patchwright_space::{ASSIGNMENT_COST, CandidateId, HoleKind, Space, SpaceLimits};
+use patchwright_space::{CandidateId, HoleKind, Space, SpaceLimits};
 
 use crate::{
     Event, RepairError, RepairOptions, Surroundings,
@@ -28,7 +28,7 @@ use crate::{
     evasion::is_evasion,
     execute::{usual, usual_cpu},
     explore::{Explorations, KEPT_MEMBERS, Lone},
-    family::{Family, Unit, UnitState, families},
+    family::{Family, Locations, Unit, UnitState, families},
     favoured::DoneBefore,
     found::{Found, FoundClass},
     instrument::{HoleEntry, Instrumented, SourceFile},
@@ -339,7 +339,7 @@ fn searched(
             }
             continue;
         }
-        let space = spaces.take(&mut search, unit, cost);
+        let space = spaces.take(unit, || search.space(unit, cost));
         let before = search.found.stats.clone();
         search.slice = turn.slice.filter(|_| !options.all);
         let explored = search.explore(unit, &space, cost, workers);
@@ -432,13 +432,13 @@ struct Spaces {
 
 impl Spaces {
     /// The space of a unit, which is no longer kept.
-    fn take(&mut self, search: &mut Search<'_>, unit: usize, cost: u32) -> Space {
+    fn take(&mut self, unit: usize, build: impl FnOnce() -> Space) -> Space {
         match self.kept.remove(&unit) {
             Some(space) => {
                 self.bytes -= space.bytes();
                 space
             }
-            None => search.space(unit, cost),
+            None => build(),
         }
     }
 
@@ -538,22 +538,18 @@ impl Search<'_> {
 
     /// Whether the unit has candidates of this cost.
     fn has_level(&self, unit: usize, cost: u32) -> bool {
-        let target = self.units[unit].target;
-        match (&self.states[unit].costs, target) {
-            (Some(costs), _) => costs.contains(&cost),
-            // Known without building a space, since there are too many of these: sums and products of one to three leaves,
-            // and one more for each operator that the function does not use.
-            (None, Some(_)) => {
-                if cost == ASSIGNMENT_COST {
-                    let unit = &self.units[unit];
-                    let target = unit.target(&self.holes[unit.entry]);
-                    return target.is_some_and(|target| !target.given.is_empty());
-                }
-                let term = cost.saturating_sub(ASSIGNMENT_COST);
-                let operators = (self.options.space.term_size.min(5) / 2).min(2);
-                term == 1 || (3..=3 * operators + 1).contains(&term)
-            }
-            (None, None) => true,
+        let own = &self.units[unit];
+        match &self.states[unit].costs {
+            Some(costs) => costs.contains(&cost),
+            None => self.locations().may_have(own, cost, self.options.space),
+        }
+    }
+
+    fn locations(&self) -> Locations<'_> {
+        Locations {
+            holes: self.holes,
+            files: self.files,
+            schemas: self.options.schemas,
         }
     }
 
@@ -592,30 +588,7 @@ impl Search<'_> {
 
     /// The space of a unit within limits.
     pub(crate) fn space_within(&self, unit: usize, cost: u32, limits: SpaceLimits) -> Space {
-        let entry = &self.holes[self.units[unit].entry];
-        let file = &self.files[entry.file];
-        let (hole, limits) = match self.units[unit].target {
-            None => (entry.hole.clone(), limits),
-            Some(target) => (
-                entry.hole.assigning(target),
-                SpaceLimits {
-                    term_size: (cost - ASSIGNMENT_COST).max(1).min(limits.term_size),
-                    ..limits
-                },
-            ),
-        };
-        let mut space = Space::build(
-            hole,
-            entry.leaves.clone(),
-            &file.unit.functions[entry.hole.function],
-            &file.parents[entry.hole.function],
-            entry.expr,
-            file.types.pointees(),
-            limits,
-        );
-        let schemas = self.options.schemas;
-        space.blocks.retain(|block| schemas.contains(block.schema));
-        space
+        self.locations().space(&self.units[unit], cost, limits)
     }
 
     /// How long the search has gone on.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use git2::{FileMode, ObjectType, Oid, Tree};
 
 use super::{GitError, History, failed};
+use crate::trees::changed_of;
 
 /// What is at a path in a revision.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,6 +51,48 @@ impl History {
     /// When the repository cannot be read.
     pub fn tree_name(&self, commit: &str, below: &Path) -> Result<Option<String>, GitError> {
         Ok(self.tree(commit, below)?.map(|tree| tree.id().to_string()))
+    }
+
+    /// What a revision has at a path; none if that is a folder or nothing.
+    ///
+    /// # Errors
+    /// When the repository cannot be read.
+    pub fn item(&self, commit: &str, path: &Path) -> Result<Option<Item>, GitError> {
+        let Some(tree) = self.tree(commit, Path::new(""))? else {
+            return Ok(None);
+        };
+        let entry = match tree.get_path(path) {
+            Ok(entry) => entry,
+            Err(error) if error.code() == git2::ErrorCode::NotFound => return Ok(None),
+            Err(error) => return Err(failed("read a tree")(error)),
+        };
+        match entry.kind() {
+            Some(ObjectType::Blob) => {}
+            Some(ObjectType::Commit) => return Ok(Some(Item::Submodule)),
+            _ => return Ok(None),
+        }
+        let blob = self.repository.find_blob(entry.id());
+        let contents = blob.map_err(failed("read a file"))?.content().to_vec();
+        Ok(Some(match entry.filemode() {
+            mode if mode == i32::from(FileMode::Link) => {
+                Item::Link(PathBuf::from(OsStr::from_bytes(&contents)))
+            }
+            mode => Item::File {
+                contents,
+                executable: mode == i32::from(FileMode::BlobExecutable),
+            },
+        }))
+    }
+
+    /// The paths at which two revisions do not have the same file.
+    ///
+    /// # Errors
+    /// When the repository cannot be read.
+    pub fn paths_between(&self, old: &str, new: &str) -> Result<Vec<PathBuf>, GitError> {
+        let root = Path::new("");
+        let (old, new) = (self.tree(old, root)?, self.tree(new, root)?);
+        changed_of(&self.repository, [old.as_ref(), new.as_ref()], &|_| true)
+            .map_err(failed("compare two trees"))
     }
 
     fn tree(&self, commit: &str, below: &Path) -> Result<Option<Tree<'_>>, GitError> {

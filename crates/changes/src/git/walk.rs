@@ -47,6 +47,40 @@ impl History {
         walk().map_err(failed("walk over the commits"))
     }
 
+    /// The commits that lead to `revision` and have one parent, newest first.
+    ///
+    /// # Errors
+    /// When the repository cannot be read.
+    pub fn newest_first(&self, revision: &str) -> Result<Vec<Commit>, GitError> {
+        let start = self.find(revision)?.id();
+        let walk = || {
+            let mut walk = self.repository.revwalk()?;
+            walk.set_sorting(Sort::TIME)?;
+            walk.push(start)?;
+            let mut found = Vec::new();
+            for id in walk {
+                let commit = Self::describe(&self.repository.find_commit(id?)?);
+                if commit.parents == 1 {
+                    found.push(commit);
+                }
+            }
+            Ok(found)
+        };
+        walk().map_err(failed("walk over the commits"))
+    }
+
+    /// The whole message of a commit.
+    ///
+    /// # Errors
+    /// When the repository cannot be read.
+    pub fn message(&self, commit: &str) -> Result<String, GitError> {
+        let find = || {
+            let commit = self.repository.find_commit(Oid::from_str(commit)?)?;
+            Ok(String::from_utf8_lossy(commit.message_bytes()).into_owned())
+        };
+        find().map_err(failed("read a commit"))
+    }
+
     /// The full name of the first parent of a commit; none if it has none, or none in a shallow clone.
     ///
     /// # Errors

@@ -1,0 +1,216 @@
+//! How likely candidates are, fitted to the fixes that `fixes` has found.
+
+mod fit;
+mod model;
+
+use std::{collections::BTreeSet, error::Error, fmt::Write as _, path::PathBuf};
+
+use patchwright_exec::files;
+use patchwright_repair::likelihood::{FEATURES, Traits};
+
+use crate::{
+    fixes::data::{Measured, read},
+    statistics::median,
+};
+use model::{Data, Model};
+
+/// What is fitted.
+#[derive(clap::Args)]
+pub struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(clap::Subcommand)]
+enum Command {
+    /// Fits a log-linear model: prints how good it is for repositories that were not looked at, with all features and without each
+    Fit {
+        /// What `fixes --data` has written
+        data: PathBuf,
+        /// How much weights are drawn to zero
+        #[arg(long, value_name = "STRENGTH", default_value_t = 1.0)]
+        penalty: f64,
+        /// Leave these features out
+        #[arg(long, value_name = "NAME", num_args = 1..)]
+        without: Vec<String>,
+        /// Also fit without each feature
+        #[arg(long)]
+        ablation: bool,
+        /// Write the weights, fitted to all repositories, to this file
+        #[arg(long, value_name = "FILE")]
+        weights: Option<PathBuf>,
+    },
+}
+
+/// So many parts repositories are divided into; each is held out once.
+const PARTS: usize = 3;
+
+/// How good an order is.
+#[derive(Clone, Debug, Default)]
+struct Quality {
+    ranks: Vec<f64>,
+    /// −log₂ of the probability of each developer's candidate.
+    bits: Vec<f64>,
+}
+
+impl Quality {
+    fn share(&self, most: f64) -> f64 {
+        let first = self.ranks.iter().filter(|rank| **rank <= most).count();
+        100.0 * first as f64 / self.ranks.len().max(1) as f64
+    }
+
+    fn mean(values: &[f64]) -> f64 {
+        values.iter().sum::<f64>() / values.len().max(1) as f64
+    }
+
+    fn row(&self, name: &str) -> String {
+        let logarithms: Vec<f64> = self.ranks.iter().map(|rank| rank.log2()).collect();
+        let bits = match self.bits.is_empty() {
+            true => "–".to_owned(),
+            false => format!("{:.2}", Quality::mean(&self.bits)),
+        };
+        format!(
+            "| {name} | {:.1} | {:.0} % | {:.0} % | {:.0} % | {:.0} % | {:.2} | {bits} |\n",
+            median(&self.ranks),
+            self.share(1.0),
+            self.share(3.0),
+            self.share(10.0),
+            self.share(20.0),
+            Quality::mean(&logarithms),
+        )
+    }
+}
+
+const HEAD: &str = "| order | median rank | first | first 3 | first 10 | first 20 | mean log₂ of the rank | mean bits |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n";
+
+/// Fits, and prints Markdown tables.
+pub fn run(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
+    let Command::Fit {
+        data,
+        penalty,
+        without,
+        ablation,
+        weights,
+    } = &arguments.command;
+    for name in without {
+        if !FEATURES.iter().any(|feature| feature.name == name) {
+            let all: Vec<&str> = FEATURES.iter().map(|feature| feature.name).collect();
+            return Err(format!("there is no feature {name}; there are {}", all.join(", ")).into());
+        }
+    }
+    let measured: Vec<Measured> = read(data)?;
+    let counted = measured.into_iter().filter(|one| {
+        let cost = one
+            .developer
+            .as_ref()
+            .map(|developer| developer.traits.cost);
+        cost.is_some_and(|cost| cost as usize <= one.candidates.len())
+    });
+    let measured: Vec<Measured> = counted.collect();
+    let repositories: BTreeSet<&str> = measured.iter().map(|one| &one.repository[..]).collect();
+    let repositories: Vec<&str> = repositories.into_iter().collect();
+    if repositories.len() < PARTS {
+        return Err(format!(
+            "{} has fixes in the space of {} repositories; it takes {PARTS}, since each third is held out once",
+            data.display(),
+            repositories.len()
+        )
+        .into());
+    }
+    let part = |one: &Measured| {
+        let number = repositories.iter().position(|name| *name == one.repository);
+        number.unwrap_or(0) % PARTS
+    };
+    let parts: Vec<usize> = measured.iter().map(part).collect();
+    let all = Data::of(&measured);
+    let without: BTreeSet<&str> = without.iter().map(|name| &name[..]).collect();
+    let mut out = String::new();
+    let _ = writeln!(
+        out,
+        "{} fixes of {} repositories; each third of these is held out once\n",
+        measured.len(),
+        repositories.len()
+    );
+    out.push_str(HEAD);
+    let search = Quality {
+        ranks: measured
+            .iter()
+            .filter_map(|one| Some(one.developer.as_ref()?.rank as f64))
+            .collect(),
+        bits: Vec::new(),
+    };
+    out.push_str(&search.row("search"));
+    let report = Quality {
+        ranks: measured
+            .iter()
+            .filter_map(|one| one.rank(Traits::report_order))
+            .collect(),
+        bits: Vec::new(),
+    };
+    out.push_str(&report.row("report"));
+    let fit_parts = |without: &BTreeSet<&str>, from: Option<&[Model]>| -> Vec<Model> {
+        (0..PARTS)
+            .map(|part| {
+                let kept = parts
+                    .iter()
+                    .map(|other| *other != part)
+                    .collect::<Vec<bool>>();
+                let start = from.map(|from| &from[part]);
+                all.fit(&kept, &all.allowed(without), *penalty, start)
+            })
+            .collect()
+    };
+    let quality = |models: &[Model]| -> Quality {
+        let mut quality = Quality::default();
+        for (number, part) in parts.iter().enumerate() {
+            let (rank, bits) = all.judge(number, &models[*part]);
+            quality.ranks.push(rank);
+            quality.bits.push(bits);
+        }
+        quality
+    };
+    let models = fit_parts(&without, None);
+    let whole = quality(&models);
+    out.push_str(&whole.row("likelihood"));
+    for part in 0..PARTS {
+        let names = repositories.iter().skip(part).step_by(PARTS);
+        let names: Vec<&str> = names.copied().collect();
+        let own = parts.iter().zip(0..).filter(|(other, _)| **other == part);
+        let mut quality = Quality::default();
+        for (_, number) in own {
+            quality.ranks.push(whole.ranks[number]);
+            quality.bits.push(whole.bits[number]);
+        }
+        out.push_str(&quality.row(&format!("likelihood, of {}", names.join(", "))));
+    }
+    let everything = vec![true; parts.len()];
+    let fitted = all.fit(&everything, &all.allowed(&without), *penalty, None);
+    let mut seen = Quality::default();
+    for number in 0..parts.len() {
+        let (rank, bits) = all.judge(number, &fitted);
+        seen.ranks.push(rank);
+        seen.bits.push(bits);
+    }
+    out.push_str(&seen.row("likelihood, all looked at"));
+    if *ablation {
+        let _ = write!(out, "\n{HEAD}");
+        for feature in FEATURES
+            .iter()
+            .filter(|feature| !without.contains(feature.name))
+        {
+            let mut fewer = without.clone();
+            fewer.insert(feature.name);
+            let models = fit_parts(&fewer, Some(&models));
+            out.push_str(&quality(&models).row(&format!("without {}", feature.name)));
+            eprintln!("without {}", feature.name);
+        }
+    }
+    print!("{out}");
+    if let Some(file) = weights {
+        files::write_atomic(
+            file,
+            all.toml(&fitted, measured.len(), &repositories).as_bytes(),
+        )?;
+    }
+    Ok(true)
+}

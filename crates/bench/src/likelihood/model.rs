@@ -1,0 +1,244 @@
+//! The model: the probability of a candidate among those of its function is proportional to the exponential of the sum of its features' weights.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write as _,
+};
+
+use patchwright_repair::likelihood::{FEATURES, Traits};
+
+use super::fit::least;
+use crate::fixes::data::Measured;
+
+/// The features of a candidate: numbers of columns, and values.
+type Row = Vec<(u32, f32)>;
+
+/// The candidates of one function.
+struct Group {
+    developer: Row,
+    /// Others, each with how many it stands for.
+    others: Vec<(f64, Row)>,
+}
+
+/// Fixes as numbers.
+pub struct Data {
+    groups: Vec<Group>,
+    /// The name of each column, and the feature that it belongs to.
+    columns: Vec<(String, &'static str)>,
+}
+
+/// A weight for each column.
+#[derive(Clone)]
+pub struct Model {
+    pub weights: Vec<f64>,
+}
+
+impl Data {
+    pub fn of(measured: &[Measured]) -> Self {
+        let mut numbers: BTreeMap<String, u32> = BTreeMap::new();
+        let mut columns: Vec<(String, &'static str)> = Vec::new();
+        let mut row = |traits: &Traits| -> Row {
+            let mut row = Row::new();
+            for feature in FEATURES {
+                let Some((name, value)) = feature.of(traits) else {
+                    continue;
+                };
+                let number = *numbers.entry(name.clone()).or_insert_with(|| {
+                    columns.push((name, feature.name));
+                    columns.len() as u32 - 1
+                });
+                row.push((number, value as f32));
+            }
+            row
+        };
+        let groups = measured.iter().filter_map(|one| {
+            let developer = row(&one.developer.as_ref()?.traits);
+            let others = one.sample.iter();
+            let others = others
+                .map(|other| (other.weight, row(&other.traits)))
+                .collect();
+            Some(Group { developer, others })
+        });
+        let groups = groups.collect();
+        Data { groups, columns }
+    }
+
+    /// Which columns belong to no feature among these.
+    pub fn allowed(&self, without: &BTreeSet<&str>) -> Vec<bool> {
+        self.columns
+            .iter()
+            .map(|(_, feature)| !without.contains(feature))
+            .collect()
+    }
+
+    /// Fits the weights of the columns that are allowed to the groups that are kept. Weights are drawn to zero by `penalty`.
+    pub fn fit(
+        &self,
+        kept: &[bool],
+        allowed: &[bool],
+        penalty: f64,
+        start: Option<&Model>,
+    ) -> Model {
+        let start = match start {
+            Some(model) => model.weights.clone(),
+            None => vec![0.0; self.columns.len()],
+        };
+        let start = start.iter().zip(allowed);
+        let start = start
+            .map(|(weight, allowed)| if *allowed { *weight } else { 0.0 })
+            .collect();
+        let mut scores = Vec::new();
+        let weights = least(start, &mut |weights, gradient| {
+            gradient.fill(0.0);
+            let mut loss = 0.0;
+            let groups = self.groups.iter().zip(kept).filter(|(_, kept)| **kept);
+            for (group, _) in groups {
+                loss += group.loss(weights, gradient, &mut scores);
+            }
+            for (weight, slope) in weights.iter().zip(gradient.iter_mut()) {
+                loss += penalty * weight * weight / 2.0;
+                *slope += penalty * weight;
+            }
+            for (slope, allowed) in gradient.iter_mut().zip(allowed) {
+                if !*allowed {
+                    *slope = 0.0;
+                }
+            }
+            loss
+        });
+        Model { weights }
+    }
+
+    /// About the rank of the developer's candidate by a model, and −log₂ of its probability.
+    pub fn judge(&self, group: usize, model: &Model) -> (f64, f64) {
+        let group = &self.groups[group];
+        let own = score(&group.developer, &model.weights);
+        let (mut rank, mut sum) = (1.0, 1.0);
+        for (weight, other) in &group.others {
+            let other = score(other, &model.weights);
+            rank += match other.total_cmp(&own) {
+                std::cmp::Ordering::Greater => *weight,
+                std::cmp::Ordering::Equal => weight / 2.0,
+                std::cmp::Ordering::Less => 0.0,
+            };
+            sum += weight * (other - own).exp();
+        }
+        (rank, sum.log2())
+    }
+
+    /// The weights as a file that people can read, in bits: a candidate with a feature of weight 1 is twice as likely as one without.
+    pub fn toml(&self, model: &Model, fixes: usize, repositories: &[&str]) -> String {
+        let mut out = format!(
+            "# How likely candidates are: `patchwright-bench likelihood fit`, {fixes} fixes of {}.\n# In bits: what has a feature of weight 1 is twice as likely as what has not.\n",
+            repositories.join(", ")
+        );
+        for feature in FEATURES {
+            let own = self.columns.iter().zip(&model.weights);
+            let mut own: Vec<(&str, f64)> = own
+                .filter(|((_, of), weight)| *of == feature.name && **weight != 0.0)
+                .map(|((name, _), weight)| (&name[..], weight * std::f64::consts::LOG2_E))
+                .collect();
+            own.sort_by(|a, b| b.1.total_cmp(&a.1));
+            let _ = match &own[..] {
+                [] => Ok(()),
+                [(name, weight)] if *name == feature.name => {
+                    writeln!(out, "\n# {}\n{name} = {weight:.3}", feature.about)
+                }
+                all => {
+                    let _ = write!(out, "\n# {}\n[{}]\n", feature.about, feature.name);
+                    for (name, weight) in all {
+                        let choice = name.split_once('=').map_or(*name, |(_, choice)| choice);
+                        let _ = writeln!(out, "{choice} = {weight:.3}");
+                    }
+                    Ok(())
+                }
+            };
+        }
+        out
+    }
+}
+
+fn score(row: &Row, weights: &[f64]) -> f64 {
+    row.iter()
+        .map(|(column, value)| weights[*column as usize] * f64::from(*value))
+        .sum()
+}
+
+impl Group {
+    /// −log of the probability of the developer's candidate; its gradient is added.
+    fn loss(&self, weights: &[f64], gradient: &mut [f64], scores: &mut Vec<f64>) -> f64 {
+        let own = score(&self.developer, weights);
+        scores.clear();
+        scores.extend(self.others.iter().map(|(_, other)| score(other, weights)));
+        let most = scores.iter().copied().fold(own, f64::max);
+        let mut sum = (own - most).exp();
+        for (score, (weight, _)) in scores.iter_mut().zip(&self.others) {
+            *score = weight * (*score - most).exp();
+            sum += *score;
+        }
+        let mut add = |row: &Row, share: f64| {
+            for (column, value) in row {
+                gradient[*column as usize] += share * f64::from(*value);
+            }
+        };
+        add(&self.developer, (own - most).exp() / sum - 1.0);
+        for (score, (_, other)) in scores.iter().zip(&self.others) {
+            add(other, score / sum);
+        }
+        sum.ln() + most - own
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+
+    #[test]
+    fn weights_by_which_candidates_were_chosen_are_found_again() {
+        let weights = [2.0, -1.0, 0.5];
+        let mut random = Random(7);
+        let mut uniform = || random.below(1 << 20) as f64 / f64::from(1 << 20);
+        let mut groups = Vec::new();
+        for _ in 0..800 {
+            let mut rows: Vec<Row> = (0..20)
+                .map(|_| {
+                    vec![
+                        (0, f32::from(u8::from(uniform() < 0.5))),
+                        (1, f32::from(u8::from(uniform() < 0.3))),
+                        (2, (uniform() * 3.0) as f32),
+                    ]
+                })
+                .collect();
+            let shares: Vec<f64> = rows.iter().map(|row| score(row, &weights).exp()).collect();
+            let mut at = uniform() * shares.iter().sum::<f64>();
+            let chosen = shares.iter().position(|share| {
+                at -= share;
+                at < 0.0
+            });
+            let developer = rows.swap_remove(chosen.unwrap_or(0));
+            // Every second one stands for two.
+            let others = rows.into_iter().enumerate();
+            let others = others.filter(|(number, _)| number % 2 == 0);
+            let others = others.map(|(number, row)| (if number == 18 { 1.0 } else { 2.0 }, row));
+            groups.push(Group {
+                developer,
+                others: others.collect(),
+            });
+        }
+        let columns = ["kind=a", "kind=b", "cost"];
+        let columns = columns.map(|name| (name.to_owned(), "kind"));
+        let data = Data {
+            groups,
+            columns: columns.to_vec(),
+        };
+        let kept = vec![true; data.groups.len()];
+        let model = data.fit(&kept, &[true; 3], 0.01, None);
+        for (found, expected) in model.weights.iter().zip(weights) {
+            assert!((found - expected).abs() < 0.3, "{:?}", model.weights);
+        }
+        // What is not allowed stays zero.
+        let model = data.fit(&kept, &[true, false, true], 0.01, None);
+        assert!(model.weights[1].abs() < 1e-12);
+    }
+}

@@ -1,0 +1,616 @@
+//! What the text of a candidate, and of its function, tells about how likely it is meant.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use patchwright_csource::{Function, TranslationUnit};
+use patchwright_space::Schema;
+use patchwright_text::Edit;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    form::{Form, Shape},
+    surprise::Habits,
+    tokens::{is_in_capitals, is_keyword, is_name, is_number, placed_tokens, tokens, value},
+};
+use crate::{
+    change_text::{
+        compares_with_name, distance, is_early_step, is_offset, is_one_off, names_number,
+        on_one_line, size_of_change,
+    },
+    comparisons::Comparisons,
+    evasion::is_evasion,
+    names::{is_unmentioned, names},
+    repeated::repeats,
+    unread::Reads,
+};
+
+/// From this cost on an expression is calculated in a new way.
+const CALCULATED_COST: u32 = 3;
+
+/// Which statement a change is in.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+)]
+#[serde(rename_all = "kebab-case")]
+#[allow(missing_docs)]
+pub enum Role {
+    If,
+    While,
+    For,
+    Switch,
+    Return,
+    Declaration,
+    Assignment,
+    Call,
+    #[default]
+    Other,
+}
+
+/// Where a name that comes in stands otherwise.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Origin {
+    /// None comes in.
+    #[default]
+    None,
+    /// In the same statement.
+    Statement,
+    /// In the function.
+    Function,
+    /// Not in the function.
+    Elsewhere,
+}
+
+/// Which numbers come in.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Number {
+    /// None.
+    #[default]
+    None,
+    /// One more or one less than one that goes.
+    Next,
+    /// 0.
+    Zero,
+    /// 1.
+    One,
+    /// One that the function has elsewhere.
+    OfFunction,
+    /// A power of two.
+    PowerOfTwo,
+    /// Another one.
+    Other,
+}
+
+/// What the kind and the text of a candidate tell.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Traits {
+    /// The kind of change, in the order in which candidates of one cost are tried.
+    #[serde(with = "schema_names")]
+    pub kind: Schema,
+    /// What it costs in the search.
+    pub cost: u32,
+    /// What it does to words and signs.
+    pub form: Form,
+    /// How the condition that it adds looks.
+    pub shape: Shape,
+    /// In which statement it is.
+    pub role: Role,
+    /// Words and signs that come in.
+    pub added: usize,
+    /// Words and signs that go.
+    pub removed: usize,
+    /// Where the variable or member comes from that is mentioned furthest away.
+    pub leaf: Origin,
+    /// How many words and signs away that is mentioned.
+    pub leaf_distance: usize,
+    /// The same for functions that are called.
+    pub callee: Origin,
+    /// The same for names in capitals.
+    pub constant: Origin,
+    /// Which numbers come in.
+    pub number: Number,
+    /// How alike two names are of which one takes the place of the other, from 0 to 1.
+    pub alike: f64,
+    /// What comes in stands elsewhere in the function.
+    pub is_copy: bool,
+    /// How many bits what comes in takes where it comes to stand ([`Habits`]).
+    pub surprise: f64,
+    /// How many bits what goes took there.
+    pub surprise_before: f64,
+    /// How often the function mentions the variable that it mentions least of those that come in.
+    pub mentions: usize,
+    /// See `Comparisons::strangeness`.
+    pub strangeness: usize,
+    /// It leaves a line with one operand twice.
+    pub repeats: bool,
+    /// A variable or member comes in that the function mentions nowhere.
+    pub is_unmentioned: bool,
+    /// Nothing reads some variable any more.
+    pub forgets: bool,
+    /// It reads a variable that nothing has read so far.
+    pub remembers: bool,
+    /// It inserts a step where more follows in the block.
+    pub is_early_step: bool,
+    /// A number comes in that is neither in the function nor beside one that goes.
+    pub is_new_number: bool,
+    /// A number other than 1 is added where nothing was.
+    pub is_offset: bool,
+    /// A variable takes the place of a number, or is compared with.
+    pub names_number: bool,
+    /// Bytes that differ, 1 for another operator.
+    pub size_of_change: usize,
+    /// Nothing changes but that one is added or taken away.
+    pub is_one_off: bool,
+    /// It keeps something from happening or from being seen.
+    pub is_evasion: bool,
+    /// It calculates something new in place of what was there.
+    pub is_calculated: bool,
+    /// How much of the words and signs it changes.
+    pub distance: usize,
+    /// How many characters the text gains.
+    pub growth: i64,
+    /// It only takes a piece of the text out.
+    pub takes_out: bool,
+}
+
+/// Kinds by the names of their variants, which tell more than the names that users see.
+mod schema_names {
+    use patchwright_space::Schema;
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    const ALL: [Schema; 16] = [
+        Schema::Expression,
+        Schema::Refinement,
+        Schema::Guard,
+        Schema::Assignment,
+        Schema::Initialization,
+        Schema::Function,
+        Schema::Swap,
+        Schema::Format,
+        Schema::Operator,
+        Schema::Break,
+        Schema::Loop,
+        Schema::Move,
+        Schema::Exit,
+        Schema::Declaration,
+        Schema::UnusualExpression,
+        Schema::Deletion,
+    ];
+
+    pub(super) fn serialize<S: Serializer>(kind: &Schema, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&super::kind_name(*kind))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Schema, D::Error> {
+        let name = String::deserialize(from)?;
+        let kind = ALL.into_iter().find(|kind| super::kind_name(*kind) == name);
+        kind.ok_or_else(|| D::Error::custom(format!("no kind of change is called {name}")))
+    }
+}
+
+/// The name of a kind, deletions and unusual expressions apart from others.
+pub fn kind_name(kind: Schema) -> String {
+    format!("{kind:?}").to_lowercase()
+}
+
+/// A candidate as text.
+#[derive(Clone, Copy)]
+pub struct Change<'c> {
+    /// The file that is changed.
+    pub source: &'c [u8],
+    /// The change.
+    pub edit: &'c Edit,
+    /// Its kind.
+    pub kind: Schema,
+    /// What it costs in the search.
+    pub cost: u32,
+    /// It is one of the body of the function.
+    pub is_local: bool,
+    /// Failing tests crash.
+    pub crash: bool,
+}
+
+/// What candidates of a function are compared with.
+pub struct FunctionFacts<'u> {
+    comparisons: Comparisons,
+    mentioned: BTreeSet<&'u [u8]>,
+    reads: Reads,
+    text: &'u [u8],
+    /// The words and signs of the function, each with where it begins in the file.
+    tokens: Vec<(&'u [u8], usize)>,
+    /// Of each the number of the first one of its statement.
+    starts: Vec<usize>,
+    /// Where each word stands among the tokens.
+    places: BTreeMap<&'u [u8], Vec<usize>>,
+    habits: Habits<'u>,
+}
+
+impl<'u> FunctionFacts<'u> {
+    /// The facts of a function.
+    pub fn of(unit: &'u TranslationUnit, function: &Function) -> Self {
+        let text = &unit.source[function.span.range()];
+        let begin = function.span.start as usize;
+        let tokens: Vec<(&[u8], usize)> = placed_tokens(text)
+            .into_iter()
+            .map(|(token, at)| (token, begin + at))
+            .collect();
+        let mut places: BTreeMap<&[u8], Vec<usize>> = BTreeMap::new();
+        for (number, (token, _)) in tokens.iter().enumerate() {
+            if is_name(token) || is_number(token) {
+                places.entry(token).or_default().push(number);
+            }
+        }
+        FunctionFacts {
+            comparisons: Comparisons::of(&unit.source, function),
+            mentioned: names(text).into_iter().collect(),
+            reads: Reads::of(unit, function),
+            text,
+            starts: starts(&tokens),
+            habits: Habits::of(&unit.source),
+            tokens,
+            places,
+        }
+    }
+
+    /// What a candidate tells.
+    pub fn traits(&self, change: Change<'_>) -> Traits {
+        let Change {
+            source,
+            edit,
+            kind,
+            cost,
+            is_local,
+            crash,
+        } = change;
+        // Layout means nothing.
+        let before = &*on_one_line(&source[edit.span.range()]);
+        let after = &*on_one_line(&edit.text);
+        let is_choice = edit.text.contains(&b'?');
+        let (old, new) = changed(before, after);
+        let form = match kind {
+            Schema::Move => Form::Moved,
+            _ => Form::of(&old, &new),
+        };
+        let here = self.at(edit.span.start as usize);
+        let incoming = self.incoming(&old, &new, here);
+        let (surprise_before, surprise) = self.surprise(source, edit, &old, &new);
+        Traits {
+            kind,
+            cost,
+            form,
+            shape: Shape::of(form, &old, &new),
+            role: self.role(here),
+            added: new.len(),
+            removed: old.len(),
+            leaf: incoming.leaf,
+            leaf_distance: incoming.leaf_distance,
+            callee: incoming.callee,
+            constant: incoming.constant,
+            number: self.number(&old, &new),
+            alike: match (form, &old[..], &new[..]) {
+                (Form::NameForName, [one], [other]) => alike(one, other),
+                _ => 0.0,
+            },
+            is_copy: self.has(&new),
+            surprise,
+            surprise_before,
+            mentions: incoming.mentions,
+            strangeness: self.comparisons.strangeness(before, after),
+            repeats: repeats(source, edit),
+            is_unmentioned: is_unmentioned(&self.mentioned, before, after),
+            forgets: is_local && self.reads.forgets(edit),
+            remembers: is_local && self.reads.remembers(edit),
+            is_early_step: is_early_step(source, edit),
+            is_new_number: is_new_number(self.text, before, after),
+            is_offset: kind == Schema::Expression && is_offset(before, after),
+            names_number: names_number(before, after) || compares_with_name(before, after),
+            size_of_change: size_of_change(before, after),
+            is_one_off: is_one_off(before, after),
+            is_evasion: is_evasion(source, edit, kind, crash),
+            // Of two things that nobody joined before, something fits any tests. The lesser or the greater of what was there and something else is
+            // no such thing.
+            is_calculated: kind == Schema::Expression && cost >= CALCULATED_COST && !is_choice,
+            distance: distance(before, after),
+            growth: edit.text.len() as i64 - edit.span.len() as i64,
+            takes_out: takes_out(source, edit),
+        }
+    }
+
+    /// The number of the first token at or behind an offset.
+    fn at(&self, offset: usize) -> usize {
+        self.tokens.partition_point(|(_, at)| *at < offset)
+    }
+
+    fn role(&self, here: usize) -> Role {
+        let Some(&start) = self
+            .starts
+            .get(here.min(self.starts.len().saturating_sub(1)))
+        else {
+            return Role::Other;
+        };
+        let statement = self.tokens[start..].iter().map(|(token, _)| *token);
+        let statement: Vec<&[u8]> = statement
+            .take_while(|token| !matches!(*token, b";" | b"{"))
+            .collect();
+        match statement[..] {
+            [b"if", ..] => Role::If,
+            [b"while", ..] => Role::While,
+            [b"for", ..] => Role::For,
+            [b"switch", ..] => Role::Switch,
+            [b"return", ..] => Role::Return,
+            [first, ..] if is_keyword(first) => Role::Declaration,
+            [first, second, ..] if is_name(first) && is_name(second) => Role::Declaration,
+            _ if statement
+                .iter()
+                .any(|token| token.ends_with(b"=") && !is_comparison(token)) =>
+            {
+                Role::Assignment
+            }
+            [_, ..] if statement.contains(&&b"("[..]) => Role::Call,
+            _ => Role::Other,
+        }
+    }
+
+    fn incoming(&self, old: &[&[u8]], new: &[&[u8]], here: usize) -> Incoming {
+        let mut found = Incoming::default();
+        let start = self.starts.get(here).copied().unwrap_or(here);
+        let same = self.starts[here.min(self.starts.len())..].iter();
+        let end = here + same.take_while(|other| **other == start).count();
+        for (at, token) in new.iter().enumerate() {
+            if !is_name(token) || old.contains(token) {
+                continue;
+            }
+            let places = self
+                .places
+                .get(token)
+                .map(|places| &places[..])
+                .unwrap_or_default();
+            let nearest = places.iter().map(|place| place.abs_diff(here)).min();
+            let origin = match nearest {
+                None => Origin::Elsewhere,
+                Some(_) if places.iter().any(|place| (start..end).contains(place)) => {
+                    Origin::Statement
+                }
+                Some(_) => Origin::Function,
+            };
+            if new.get(at + 1) == Some(&&b"("[..]) {
+                found.callee = found.callee.max(origin);
+            } else if is_in_capitals(token) {
+                found.constant = found.constant.max(origin);
+            } else {
+                found.leaf = found.leaf.max(origin);
+                let nearest = nearest.unwrap_or(self.tokens.len());
+                found.leaf_distance = found.leaf_distance.max(nearest);
+                found.mentions = match found.mentions {
+                    0 => places.len(),
+                    known => known.min(places.len()),
+                };
+            }
+        }
+        found
+    }
+
+    /// How many bits it takes to say what was there, and what comes in.
+    fn surprise(&self, source: &[u8], edit: &Edit, old: &[&[u8]], new: &[&[u8]]) -> (f64, f64) {
+        let is_brace = |token: &[u8]| matches!(token, b"{" | b"}");
+        let bare = |text| -> Vec<&[u8]> {
+            let tokens = tokens(text).into_iter();
+            tokens.filter(|token| !is_brace(token)).collect()
+        };
+        // What both begin with.
+        let (before, after) = (bare(&source[edit.span.range()]), bare(&edit.text));
+        let ahead = before
+            .iter()
+            .zip(&after)
+            .take_while(|(a, b)| a == b)
+            .count();
+        let mut at = self.at(edit.span.start as usize);
+        let mut skipped = 0;
+        while skipped < ahead && at < self.tokens.len() {
+            skipped += usize::from(!is_brace(self.tokens[at].0));
+            at += 1;
+        }
+        let window = |from: usize, to: usize| -> Vec<&[u8]> {
+            let all = self.tokens.iter().map(|(token, _)| *token);
+            all.take(to).skip(from).collect()
+        };
+        let context = window(at.saturating_sub(2), at);
+        let mut end = at;
+        let mut gone = 0;
+        while gone < old.len() && end < self.tokens.len() {
+            gone += usize::from(!is_brace(self.tokens[end].0));
+            end += 1;
+        }
+        let follows = window(end, end + 2);
+        (
+            self.habits.surprise(&context, old, &follows, true),
+            self.habits.surprise(&context, new, &follows, false),
+        )
+    }
+
+    fn number(&self, old: &[&[u8]], new: &[&[u8]]) -> Number {
+        let gone: Vec<i64> = old.iter().filter_map(|token| value(token)).collect();
+        let kinds = new.iter().filter_map(|token| {
+            let number = value(token)?;
+            let is_near = gone.iter().any(|gone| gone.abs_diff(number) == 1);
+            Some(match number {
+                _ if gone.contains(&number) => Number::None,
+                _ if is_near => Number::Next,
+                0 => Number::Zero,
+                1 => Number::One,
+                _ if self.places.contains_key(token) => Number::OfFunction,
+                _ if number > 0 && number & (number - 1) == 0 => Number::PowerOfTwo,
+                _ => Number::Other,
+            })
+        });
+        kinds.max().unwrap_or_default()
+    }
+
+    /// Whether some tokens stand in the function in a row; a single one is no copy.
+    fn has(&self, wanted: &[&[u8]]) -> bool {
+        let is_name_of = |token: &&&[u8]| is_name(token);
+        if wanted.len() < 2 || wanted.iter().find(is_name_of).is_none() {
+            return false;
+        }
+        let mut windows = self.tokens.windows(wanted.len());
+        windows.any(|window| {
+            window
+                .iter()
+                .zip(wanted)
+                .all(|((own, _), other)| own == other)
+        })
+    }
+}
+
+#[derive(Default)]
+struct Incoming {
+    leaf: Origin,
+    leaf_distance: usize,
+    callee: Origin,
+    constant: Origin,
+    mentions: usize,
+}
+
+fn is_comparison(token: &[u8]) -> bool {
+    matches!(token, b"==" | b"!=" | b"<=" | b">=")
+}
+
+/// Of each token the number of the first one of its statement. Heads of `if` and loops are statements of their own.
+fn starts(tokens: &[(&[u8], usize)]) -> Vec<usize> {
+    let mut found = Vec::with_capacity(tokens.len());
+    let (mut start, mut depth) = (0, 0usize);
+    for (number, (token, _)) in tokens.iter().enumerate() {
+        found.push(start);
+        let is_head = matches!(tokens[start].0, b"if" | b"while" | b"for" | b"switch");
+        match *token {
+            b"(" => depth += 1,
+            b")" => {
+                depth = depth.saturating_sub(1);
+                if depth == 0 && is_head {
+                    start = number + 1;
+                }
+            }
+            b";" if depth == 0 => start = number + 1,
+            b"{" | b"}" | b"else" | b"do" => {
+                depth = 0;
+                start = number + 1;
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// The words and signs that differ, without braces, between what two texts begin and end with alike.
+pub fn changed<'t>(before: &'t [u8], after: &'t [u8]) -> (Vec<&'t [u8]>, Vec<&'t [u8]>) {
+    let bare = |text: &'t [u8]| -> Vec<&'t [u8]> {
+        let tokens = tokens(text).into_iter();
+        tokens
+            .filter(|token| !matches!(*token, b"{" | b"}"))
+            .collect()
+    };
+    let (mut old, mut new) = (bare(before), bare(after));
+    let begin = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
+    old.drain(..begin);
+    new.drain(..begin);
+    let end = old.iter().rev().zip(new.iter().rev());
+    let end = end.take_while(|(a, b)| a == b).count();
+    old.truncate(old.len() - end);
+    new.truncate(new.len() - end);
+    (old, new)
+}
+
+/// How much of the longer of two names both begin and end with.
+fn alike(one: &[u8], other: &[u8]) -> f64 {
+    let shorter = one.len().min(other.len());
+    let begin = one.iter().zip(other).take_while(|(a, b)| a == b).count();
+    let end = one.iter().rev().zip(other.iter().rev());
+    let end = end
+        .take_while(|(a, b)| a == b)
+        .count()
+        .min(shorter - begin.min(shorter));
+    (begin + end) as f64 / one.len().max(other.len()).max(1) as f64
+}
+
+/// Whether an edit only takes a piece of the text out.
+fn takes_out(source: &[u8], edit: &Edit) -> bool {
+    let (before, after) = (&source[edit.span.range()], &edit.text[..]);
+    let same = |(a, b): &(&u8, &u8)| a == b;
+    let begin = before.iter().zip(after).take_while(same).count();
+    let end = before.iter().rev().zip(after.iter().rev());
+    after.len() < before.len() && begin + end.take_while(same).count() >= after.len()
+}
+
+/// Whether a number comes in that the function mentions nowhere, and that is not one more or less than one that goes.
+fn is_new_number(function: &[u8], before: &[u8], after: &[u8]) -> bool {
+    let numbers = |text: &[u8]| -> Vec<i64> {
+        let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || *byte == b'.';
+        let words = text.split(|byte| !is_word(byte));
+        words
+            .filter_map(|word| std::str::from_utf8(word).ok()?.parse().ok())
+            .collect()
+    };
+    let new = numbers(after);
+    if new.iter().all(|new| *new <= 1) {
+        return false;
+    }
+    let (gone, known) = (numbers(before), numbers(function));
+    new.into_iter().any(|new| {
+        let is_near = gone.iter().any(|old| old.abs_diff(new) <= 1);
+        new > 1 && !is_near && !known.contains(&new)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_is_new_if_the_function_does_not_mention_it_or_the_one_beside() {
+        let function = b"{ if (n == 0) n = -5; return n / 10 + x7; }";
+        for (before, after, is_new) in [
+            ("5", "9", true),
+            ("5", "10", false),
+            ("-5", "-10", false),
+            ("5", "6", false),
+            ("5", "7", true),
+            ("n", "7", true),
+            ("n", "n + 3", true),
+            ("n", "n + 10", false),
+        ] {
+            let found = is_new_number(function, before.as_bytes(), after.as_bytes());
+            assert_eq!(found, is_new, "{before} {after}");
+        }
+    }
+
+    #[test]
+    fn only_what_differs_of_a_guarded_statement_is_new() {
+        let (old, new) = changed(b"free(p);\n", b"if (p) {\n  free(p);\n}\n");
+        assert!(old.is_empty());
+        assert_eq!(new, [&b"if"[..], b"(", b"p", b")"]);
+    }
+
+    #[test]
+    fn heads_of_statements_are_statements() {
+        let text = b"{ if (a) b = 1; else for (i = 0; i < n; i++) c(i); }";
+        let tokens = placed_tokens(text);
+        let starts = starts(&tokens);
+        let firsts: BTreeSet<&[u8]> = starts.iter().map(|start| tokens[*start].0).collect();
+        assert!(firsts.contains(&b"if"[..]) && firsts.contains(&b"for"[..]));
+        assert!(firsts.contains(&b"b"[..]) && firsts.contains(&b"c"[..]));
+        assert!(!firsts.contains(&b"i"[..]));
+    }
+
+    #[test]
+    fn names_are_alike_by_what_they_begin_and_end_with() {
+        assert!(alike(b"src_len", b"dst_len") > 0.5);
+        assert!(alike(b"i", b"n") < 0.1);
+        assert!((alike(b"aa", b"aa") - 1.0).abs() < 1e-9);
+    }
+}
