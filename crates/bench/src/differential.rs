@@ -17,11 +17,13 @@ use patchwright_repair::{
     Event, RepairOptions, Surroundings,
     classes::ClassVerdict,
     found::{Explored, ExploredCandidate},
-    instrument::{Instrumented, instrument},
+    instrument::instrument,
+    instrumented::Instrumented,
     outcome::Phases,
     prepare::{Prepared, prepare},
+    rejection::Rejection,
     search::search,
-    verify::{CleanCopy, Rejection},
+    verify::CleanCopy,
 };
 use patchwright_space::Schemas;
 use patchwright_text::{LineMap, apply_edits};

@@ -9,7 +9,7 @@ use patchwright_exec::{
 use patchwright_probe_image::{Candidate, Channel, PROBE};
 use patchwright_repair::{
     Event, RepairOptions, Surroundings,
-    instrument::{HoleEntry, probe_slots},
+    instrumented::{HoleEntry, probe_slots},
     whole::WovenCopy,
 };
 use patchwright_space::{HoleKind, space::original, term};

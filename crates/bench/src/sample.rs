@@ -14,7 +14,8 @@ use std::{
 use patchwright_exec::{CancelToken, FileSelection, Project, ProjectFlags, RunnerProgram, Scratch};
 use patchwright_repair::{
     Event, RepairOptions, Surroundings,
-    instrument::{HoleEntry, Instrumented, instrument},
+    instrument::instrument,
+    instrumented::{HoleEntry, Instrumented},
     outcome::Phases,
     prepare::prepare,
 };

@@ -9,7 +9,7 @@ use patchwright_exec::{CancelToken, RecordError, RunnerProgram, Scratch, files};
 use patchwright_localize::LocalizeError;
 use patchwright_repair::{
     Event, Kept, Patch, RepairError, RepairOptions, RepairOutcome, Surroundings,
-    localize::DEFAULT_LOCATIONS, repair,
+    options::DEFAULT_LOCATIONS, repair,
 };
 use patchwright_report::{behaviour::Behaviour, json, proofs::Proofs, text};
 use patchwright_space::{Schemas, exits::Conditions};

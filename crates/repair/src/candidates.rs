@@ -12,7 +12,7 @@ use patchwright_weave::HoleId;
 use crate::{
     RepairOptions,
     family::{Locations, Unit, families},
-    instrument::{HoleEntry, SourceFile},
+    instrumented::{HoleEntry, SourceFile},
     locate::locate,
     order::{Step, steps},
     read::{Plan, largest_first},

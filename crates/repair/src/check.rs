@@ -14,12 +14,8 @@ use patchwright_csource::Function;
 use patchwright_exec::Project;
 
 use crate::{
-    RepairError, RepairOptions, Surroundings,
-    outcome::Patch,
-    prepare::Prepared,
-    together::cleared,
-    undefined::Cleared,
-    verify::{CleanCopy, Rejection},
+    RepairError, RepairOptions, Surroundings, outcome::Patch, prepare::Prepared,
+    rejection::Rejection, together::cleared, undefined::Cleared, verify::CleanCopy,
 };
 
 /// A changed file.

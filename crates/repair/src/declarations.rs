@@ -28,7 +28,7 @@ use crate::{
     Event, RepairError,
     check::{Beyond, Candidate, check_all},
     found::{FoundClass, Header},
-    instrument::SourceFile,
+    instrumented::SourceFile,
     search::Search,
 };
 use edits::Change;

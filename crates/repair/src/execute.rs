@@ -10,16 +10,21 @@ use patchwright_exec::{
     Baseline, BaselineTest, FailReason, Limits, Verdict, Worker, run_test, runner::Environment,
 };
 use patchwright_probe_image::{
-    Candidate, CandidateError, Channel, HoleId, Location, Observation, Patience, Watch, Watched,
+    Candidate, CandidateError, Channel, HoleId, Location, Patience, Watch,
 };
 use patchwright_semantics::Instruction;
 use patchwright_space::CandidateId;
 use patchwright_text::{Digest, Hasher};
-use serde::{Deserialize, Serialize};
 
 use crate::{
-    Event, RepairError, classes::ClassVerdict, family::WatchState, instrument::HoleEntry,
-    ran_out::LONGER, search::Search, turns::weight,
+    Event, RepairError,
+    classes::ClassVerdict,
+    family::WatchState,
+    instrumented::HoleEntry,
+    ran_out::LONGER,
+    run::{Report, Run},
+    search::Search,
+    turns::weight,
 };
 
 /// Processor time after which an execution has gone wrong: so many times what the test is expected to take
@@ -39,50 +44,6 @@ const WATCHED_CPU_FACTOR: u32 = 60;
 
 /// The same where all locations log.
 pub(crate) const SURVEYED_CPU_FACTOR: u32 = 30;
-
-/// An execution.
-#[derive(Serialize, Deserialize)]
-pub struct Run {
-    /// What the test says.
-    pub verdict: ClassVerdict,
-    /// What was seen.
-    pub report: Report,
-    /// How long it took.
-    pub took: Duration,
-    /// The processor time that it took.
-    #[serde(default)]
-    pub cpu: Duration,
-}
-
-impl Run {
-    /// That of a candidate which the probe has no room for: it is not plausible, and decides about no other one.
-    fn not_executed() -> Self {
-        Run {
-            verdict: ClassVerdict::Fail(None),
-            report: Report::States(Observation {
-                attached: 0,
-                visits: 0,
-                overflow: true,
-                ended: false,
-                incomplete: 0,
-                undefined: false,
-                mismatch: false,
-                states: Default::default(),
-            }),
-            took: Duration::ZERO,
-            cpu: Duration::ZERO,
-        }
-    }
-}
-
-/// What an execution has reported.
-#[derive(Serialize, Deserialize)]
-pub enum Report {
-    /// States of one hole.
-    States(Observation),
-    /// Windows of a watched variable.
-    Windows(Watched),
-}
 
 /// Sanitizers that look for names when they report: that takes longer than most tests, and nobody reads the report.
 const SANITIZERS: [&str; 3] = ["ASAN_OPTIONS", "UBSAN_OPTIONS", "MSAN_OPTIONS"];

@@ -19,10 +19,10 @@ use crate::{
     Event, RepairError,
     classes::{ClassVerdict, Cursor, Next},
     deferred::Deferred,
-    execute::Run,
     family::{Family, Way},
     found::{Explored, ExploredCandidate, FoundClass, SharedClass},
     learn::Learnt,
+    run::Run,
     search::Search,
 };
 

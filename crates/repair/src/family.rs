@@ -18,7 +18,7 @@ use rustc_hash::FxBuildHasher;
 
 use crate::{
     classes::{ClassVerdict, Classes, Cursor, Next},
-    instrument::{HoleEntry, SourceFile, probe_slots},
+    instrumented::{HoleEntry, SourceFile, probe_slots},
     relations::Relations,
 };
 

@@ -11,7 +11,7 @@ use patchwright_text::Edit;
 
 use crate::{
     classes::ClassVerdict,
-    instrument::{HoleEntry, SourceFile},
+    instrumented::{HoleEntry, SourceFile},
     outcome::{Patch, Stats},
 };
 

@@ -5,7 +5,7 @@ use patchwright_weave::{
     AssignmentPlace, CapturedPart, Hook, HookKind, Moved, Store, StoreKind, Touch, on_one_line,
 };
 
-use crate::instrument::{HoleEntry, SourceFile};
+use crate::instrumented::{HoleEntry, SourceFile};
 
 /// The hook of a hole that is no place for assignments. With `unset`, the bytes of variables without a value hold that.
 pub(crate) fn hook(entry: &HoleEntry, file: &SourceFile, unset: Option<u8>) -> Option<Hook> {

@@ -15,7 +15,7 @@ use patchwright_text::{Digest, Hasher};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
-use crate::{RepairOptions, execute::Run, verify::Rejection};
+use crate::{RepairOptions, rejection::Rejection, run::Run};
 
 const VERSION: u32 = 4;
 

@@ -5,7 +5,7 @@ use patchwright_probe_image::Channel;
 
 use crate::{
     RepairError,
-    execute::{Report, Run},
+    run::{Report, Run},
     search::Search,
 };
 

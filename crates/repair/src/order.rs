@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use patchwright_space::{Form, HoleKind, Schema, exits::Conditions, term::Context};
 
-use crate::{RepairOptions, family::Unit, instrument::HoleEntry};
+use crate::{RepairOptions, family::Unit, instrumented::HoleEntry};
 
 /// So many conditions next to where failing tests crash, and next to each call on the way there, are explored ahead of all else…
 const CONDITIONS_AT_CRASHES: usize = 12;

@@ -9,7 +9,7 @@ use std::{
 use patchwright_text::Edit;
 
 use crate::{
-    instrument::{Instrumented, LeftOut},
+    instrumented::{Instrumented, LeftOut},
     prepare::Prepared,
     unchangeable::Unchangeable,
 };

@@ -15,8 +15,8 @@ use patchwright_exec::{
 use crate::{
     Event, RepairError, RepairOptions, Surroundings,
     check::Checks,
+    focus::Focus,
     journal::Journal,
-    localize::Focus,
     outcome::Phases,
     remembered::{self, Remembered},
     test_sources::test_sources,

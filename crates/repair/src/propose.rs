@@ -15,7 +15,7 @@ use crate::{
     check::at_once,
     equivalence::{Code, Compilations, alone},
     found::Found,
-    instrument::Instrumented,
+    instrumented::Instrumented,
     prepare::Prepared,
     ranking::{MEMBERS_REPORTED, Places, Proposal, ranked},
 };

@@ -15,8 +15,8 @@ use patchwright_space::{CandidateId, Space};
 use crate::{
     RepairError,
     classes::ClassVerdict,
-    execute::{Report, Run},
     explore::Lone,
+    run::{Report, Run},
     search::Search,
 };
 

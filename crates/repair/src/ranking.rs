@@ -14,7 +14,7 @@ use crate::{
     change_text::{is_no_op, is_self_assignment, without_numbers},
     evasion::{empties, is_evasion},
     found::FoundClass,
-    instrument::{HoleEntry, Instrumented, SourceFile},
+    instrumented::{HoleEntry, Instrumented, SourceFile},
     likelihood::{Change, FunctionFacts, Traits},
     outcome::Patch,
 };

@@ -7,8 +7,10 @@ use patchwright_space::{Leaves, slots::Atoms};
 
 use crate::{
     Event, RepairError, RepairOptions, RepairOutcome, Surroundings, deadline,
+    focus::MANY_LOCATIONS,
     found::{Found, FoundClass},
-    instrument::{self, HoleEntry, Instrumented},
+    instrument,
+    instrumented::{HoleEntry, Instrumented},
     localize,
     outcome::{Patch, Phases, Stats, Verified},
     prepare::{self, Prepared},
@@ -141,7 +143,7 @@ impl Rounds {
         }));
         self.earlier = Some(stats);
         self.options.locations = match self.is_brief {
-            true => localize::MANY_LOCATIONS,
+            true => MANY_LOCATIONS,
             false => self.options.locations.saturating_mul(WIDER),
         };
         self.is_brief = false;

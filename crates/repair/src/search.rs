@@ -31,7 +31,7 @@ use crate::{
     family::{Family, Locations, Unit, UnitState, families},
     favoured::DoneBefore,
     found::{Found, FoundClass},
-    instrument::{HoleEntry, Instrumented, SourceFile},
+    instrumented::{HoleEntry, Instrumented, SourceFile},
     order::{Step, steps},
     outcome::Stats,
     prepare::Prepared,

@@ -11,10 +11,10 @@ use patchwright_space::{CandidateId, HoleKind, Space, term};
 use crate::{
     RepairError,
     classes::ClassVerdict,
-    execute::{Report, Run},
     family::Unit,
     found::{Explored, ExploredCandidate, FoundClass},
     learn::Learnt,
+    run::{Report, Run},
     search::Search,
 };
 

@@ -16,7 +16,7 @@ use patchwright_space::{HoleKind, changed_argument};
 use patchwright_text::{LineMap, Span};
 use rustc_hash::FxHashSet;
 
-use crate::instrument::{HoleEntry, SourceFile};
+use crate::instrumented::{HoleEntry, SourceFile};
 
 /// Something that is in the program and that no schema changes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

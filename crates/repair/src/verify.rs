@@ -13,7 +13,6 @@ use patchwright_exec::{
     runner::{Environment, Request},
     touch_sources_of,
 };
-use serde::{Deserialize, Serialize};
 
 use crate::{
     Event, RepairError, RepairOptions, Surroundings,
@@ -21,10 +20,11 @@ use crate::{
     equivalence::reads_of_nothing,
     execute::most_cpu,
     found::Found,
-    instrument::Instrumented,
+    instrumented::Instrumented,
     outcome::{Patch, Verified},
     prepare::{Prepared, worker_options},
     propose::{Proposed, Selection},
+    rejection::Rejection,
     undefined::MOST_UNDEFINED,
     unwritten::Untouched,
 };
@@ -319,28 +319,6 @@ pub struct CleanCopy<'a> {
     pub(crate) hurries: bool,
     /// Where programs see the folder for files of ours.
     run_path: PathBuf,
-}
-
-/// Why a changed program is no repair.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Rejection {
-    /// It does not build.
-    Build(String),
-    /// It fails a test.
-    Test {
-        /// The test, by index.
-        test: usize,
-        /// Why, with the test's name.
-        reason: String,
-    },
-}
-
-impl std::fmt::Display for Rejection {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Rejection::Build(reason) | Rejection::Test { reason, .. } => f.write_str(reason),
-        }
-    }
 }
 
 impl<'a> CleanCopy<'a> {

@@ -6,7 +6,7 @@ use patchwright_weave::HoleId;
 
 use crate::{
     RepairError, RepairOptions, Surroundings,
-    instrument::{HoleEntry, LeftAlone, SourceFile},
+    instrumented::{HoleEntry, LeftAlone, SourceFile},
     prepare::worker_options,
     read::Reader,
     woven_build::build_woven,

@@ -23,7 +23,7 @@ use patchwright_weave::{
 
 use crate::{
     Event, RepairError,
-    instrument::{HoleEntry, LeftAlone, SourceFile},
+    instrumented::{HoleEntry, LeftAlone, SourceFile},
     read::Plan,
 };
 

@@ -14,7 +14,8 @@ use patchwright_exec::{
 use patchwright_repair::{
     Event, RepairOptions, Surroundings,
     found::Explored,
-    instrument::{Instrumented, instrument},
+    instrument::instrument,
+    instrumented::Instrumented,
     outcome::Phases,
     prepare::{Prepared, prepare},
     search::search,

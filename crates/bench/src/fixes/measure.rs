@@ -8,7 +8,7 @@ use patchwright_exec::{CompileCommand, Worker, all_sources};
 use patchwright_repair::{
     RepairOptions,
     candidates::Candidates,
-    instrument::HoleEntry,
+    instrumented::HoleEntry,
     likelihood::{Change, Form, FunctionFacts, changed, tokens::placed_tokens},
     linked::Linked,
 };

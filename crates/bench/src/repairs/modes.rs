@@ -9,7 +9,8 @@ use patchwright_exec::{
 use patchwright_repair::{
     Bounds, Event, Relations, RepairOptions, Sample, Surroundings,
     found::Found,
-    instrument::{Instrumented, instrument},
+    instrument::instrument,
+    instrumented::Instrumented,
     localize::focus,
     outcome::Phases,
     prepare::{Prepared, prepare},

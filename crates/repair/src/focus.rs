@@ -1,0 +1,183 @@
+//! The statements that a repair looks at first, and how many locations it takes.
+
+use std::{collections::BTreeSet, ops::Range, path::Path};
+
+use patchwright_localize::{Localization, Ranked};
+use patchwright_space::{Hole, HoleKind};
+use patchwright_text::Span;
+
+use crate::options::RepairOptions;
+
+/// So many statements of a stack are looked at for what they demand.
+const FRAMES: usize = 4;
+
+/// The locations of the second round, if the user has given a budget of at least [`LONG`].
+pub(crate) const MANY_LOCATIONS: usize = 1500;
+
+/// Where so many times the wanted locations are as suspicious as each other, none of them is looked at if there are others.
+pub(crate) const TIE_FACTOR: usize = 3;
+
+/// Where to cut a list of which the first `wanted` are wanted and those in `tie` are equal: behind them, or before them where they are too
+/// many and not the first.
+pub(crate) fn cut(wanted: usize, tie: Range<usize>) -> usize {
+    match tie.end > wanted * TIE_FACTOR && tie.start > 0 {
+        true => tie.start,
+        false => tie.end,
+    }
+}
+
+/// The statements that all failing tests execute, most suspicious first.
+pub struct Focus {
+    found: Localization,
+    ranked: Vec<Ranked>,
+    /// The place in `ranked` of each statement.
+    places: Vec<Option<usize>>,
+}
+
+impl Focus {
+    /// `tests` are files, by index, in which nothing is looked for.
+    pub(crate) fn new(
+        found: Localization,
+        options: &RepairOptions,
+        tests: &BTreeSet<usize>,
+    ) -> Self {
+        let mut ranked = found.rank(options.formula).statements;
+        ranked.retain(|one| {
+            let file = found.statements[one.statement as usize].file;
+            one.counts.failing == one.counts.all_failing && !tests.contains(&file)
+        });
+        let mut places = vec![None; found.statements.len()];
+        for (place, one) in ranked.iter().enumerate() {
+            places[one.statement as usize] = Some(place);
+        }
+        Focus {
+            found,
+            ranked,
+            places,
+        }
+    }
+
+    /// Number of statements that all failing tests execute.
+    pub fn len(&self) -> usize {
+        self.ranked.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.ranked.is_empty()
+    }
+
+    /// Number of statements in the program.
+    pub fn statements(&self) -> usize {
+        self.found.statements.len()
+    }
+
+    /// The file of the statement at a place of the order.
+    pub fn file(&self, place: usize) -> &Path {
+        let statement = self.ranked[place].statement as usize;
+        &self.found.files[self.found.statements[statement].file].relative
+    }
+
+    /// The place in the order of the statement that holds `span` of a file; `None` when not all failing tests execute
+    /// it.
+    pub fn place(&self, relative: &Path, span: Span) -> Option<usize> {
+        let mut files = self.found.files.iter();
+        let file = files.position(|file| file.relative == relative)?;
+        self.places[self.found.innermost(file, span)? as usize]
+    }
+
+    /// The place in the order of the most suspicious of what a location holds: an expression holds the operands in it, which may be executed by
+    /// other tests than its beginning. `None` when not all failing tests execute any of it.
+    pub(crate) fn place_of(&self, relative: &Path, hole: &Hole) -> Option<usize> {
+        let own = self.place(relative, hole.span);
+        if !matches!(
+            hole.kind,
+            HoleKind::Expression { .. } | HoleKind::Refinement(_)
+        ) {
+            return own;
+        }
+        let mut files = self.found.files.iter();
+        let file = files.position(|file| file.relative == relative)?;
+        let held = self.found.inside(file, hole.span);
+        let held = held.filter_map(|statement| self.places[statement as usize]);
+        held.chain(own).min()
+    }
+
+    /// How suspicious the statement at a place of the order is, by the tests that execute it.
+    pub(crate) fn score(&self, place: usize) -> f64 {
+        self.ranked[place].score
+    }
+
+    /// Whether one of the statements at `places` of the order stands in `span` of a file, or may do so: the function there is not observed.
+    pub fn executes(&self, relative: &Path, span: Span, places: Range<usize>) -> bool {
+        let mut observed = self.found.functions.iter();
+        if !observed.any(|function| {
+            let is_here = self.found.files[function.file].relative == relative;
+            is_here && span.contains_span(function.body)
+        }) {
+            return true;
+        }
+        let mut ranked = self.ranked[places].iter();
+        ranked.any(|one| {
+            let statement = &self.found.statements[one.statement as usize];
+            let is_here = self.found.files[statement.file].relative == relative;
+            is_here && span.contains_span(statement.span)
+        })
+    }
+
+    /// The places of the order at which statements stand that are as suspicious and as near as the one at `place`: from the first on, to
+    /// behind the last.
+    pub fn tie(&self, place: usize) -> Range<usize> {
+        let key = |one: &Ranked| (one.suspiciousness.to_bits(), one.nearness.to_bits());
+        let own = key(&self.ranked[place]);
+        let before = self.ranked[..place].iter().rev();
+        let behind = self.ranked[place..].iter();
+        let alike = |one: &&Ranked| key(one) == own;
+        let first = place - before.take_while(alike).count();
+        first..place + behind.take_while(alike).count()
+    }
+
+    /// How near the statement at a place of the order is to crashes.
+    pub fn nearness(&self, place: usize) -> f64 {
+        self.ranked[place].nearness
+    }
+
+    /// Whether it is known where a failing test crashes.
+    pub fn has_crash(&self) -> bool {
+        let mut failing = self.found.tests.iter().filter(|test| !test.passes);
+        failing.any(|test| !test.crash.is_empty())
+    }
+
+    /// Whether all failing tests crash at one statement.
+    pub fn has_one_crash(&self) -> bool {
+        let failing = self.found.tests.iter().filter(|test| !test.passes);
+        let places: BTreeSet<Option<u32>> =
+            failing.map(|test| test.crash.first().copied()).collect();
+        places.len() == 1 && !places.contains(&None)
+    }
+
+    /// The statements of a file in which failing tests crash, or from which what crashes is called.
+    pub fn crashes(&self, relative: &Path) -> Vec<Span> {
+        let mut found = Vec::new();
+        let failing = self.found.tests.iter().filter(|test| !test.passes);
+        for &statement in failing.flat_map(|test| test.crash.iter().take(FRAMES)) {
+            let statement = &self.found.statements[statement as usize];
+            let is_here = self.found.files[statement.file].relative == relative;
+            if is_here && !found.contains(&statement.span) {
+                found.push(statement.span);
+            }
+        }
+        found
+    }
+
+    /// The tests that execute one of the first `count` statements of the order, by index.
+    pub fn tests(&self, count: usize) -> BTreeSet<usize> {
+        let first = |id: &u32| self.places[*id as usize].is_some_and(|place| place < count);
+        let tests = self.found.tests.iter();
+        tests
+            .filter(|test| test.executed.iter().any(first))
+            .map(|test| test.test)
+            .chain(self.found.set_aside.iter().copied())
+            .collect()
+    }
+}

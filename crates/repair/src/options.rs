@@ -1,0 +1,109 @@
+//! What a run is asked to do.
+
+use std::time::Duration;
+
+use patchwright_exec::JournalOptions;
+
+use crate::{
+    relations::{Bounds, Relations, Sample},
+    remembered::Kept,
+};
+
+/// Locations that are looked at unless the user says another number.
+pub const DEFAULT_LOCATIONS: usize = 200;
+
+/// What a run is asked to do.
+#[derive(Clone, Debug)]
+pub struct RepairOptions {
+    /// Number of workers.
+    pub jobs: usize,
+    /// Explore all candidates and report the first one of every plausible class.
+    pub all: bool,
+    /// Stop at the first plausible patch.
+    pub first: bool,
+    /// Most patches to report (unless `all`).
+    pub max_patches: usize,
+    /// Candidates above this cost are not tried.
+    pub max_cost: u32,
+    /// If no change of one place passes, try changes of so many: 1 or 2.
+    pub places: usize,
+    /// The kinds of change to try.
+    pub schemas: patchwright_space::Schemas,
+    /// Look at so many locations, the most suspicious; 0 looks at all.
+    pub locations: usize,
+    /// If no patch is found there, look at the next most suspicious locations, as long as there is time.
+    pub widens: bool,
+    /// What says how suspicious a location is.
+    pub formula: patchwright_localize::Formula,
+    /// How large the space of a hole may get.
+    pub space: patchwright_space::SpaceLimits,
+    /// How many leaves terms are made of.
+    pub leaves: patchwright_space::LeafLimits,
+    /// Go on when no test passes.
+    pub allow_all_failing: bool,
+    /// The time for all of it, from the first copy to the last patch that is verified.
+    pub budget: Option<Duration>,
+    /// The search ends after so much of it if there is no patch until then; [`crate::repair`] sets it where it tries something else with
+    /// the rest.
+    pub budget_without_patch: Option<Duration>,
+    /// Edits, with the index of their hole, that a verification has rejected: what is in a class
+    /// with one of them is not plausible.
+    pub distrusted: Vec<(usize, patchwright_text::Edit)>,
+    /// Where what is found out about the untouched program is kept for later runs.
+    pub kept: Option<Kept>,
+    /// Where what is executed is kept, so that an interrupted run can be resumed.
+    pub journal: Option<JournalOptions>,
+    /// Keep the verdict of every explored candidate ([`crate::found::Found::verdicts`]). They take as
+    /// much memory as the candidates have text.
+    pub keep_verdicts: bool,
+    /// What tells candidates to be test-equivalent. All but the default is for measurements.
+    pub relations: Relations,
+    /// Tests that run a program themselves start it once and fork it for each execution, where it can be.
+    pub virtualize: bool,
+    /// Of candidates that are executed by themselves, explore only these.
+    pub sample: Option<Sample>,
+    /// Ends the search after so much work, whatever the time that it takes.
+    pub bounds: Bounds,
+    /// Look at patches that pass for undefined behaviour.
+    pub scrutinize: bool,
+    /// Verify patches while the search goes on, one at a time.
+    pub early: bool,
+    /// Seek changes of two places while the search goes on; [`crate::repair`] sets it where the program is made ready quickly.
+    pub early_pairs: bool,
+    /// Files, relative to the project's root, with what they hold instead of what they hold there: the program with a change.
+    pub replaced: Vec<(std::path::PathBuf, Vec<u8>)>,
+}
+
+impl Default for RepairOptions {
+    fn default() -> Self {
+        RepairOptions {
+            jobs: 1,
+            all: false,
+            first: false,
+            max_patches: 10,
+            max_cost: 16,
+            places: 1,
+            schemas: Default::default(),
+            locations: DEFAULT_LOCATIONS,
+            widens: true,
+            formula: Default::default(),
+            space: Default::default(),
+            leaves: Default::default(),
+            allow_all_failing: false,
+            budget: None,
+            budget_without_patch: None,
+            distrusted: Vec::new(),
+            kept: None,
+            journal: None,
+            keep_verdicts: false,
+            relations: Relations::Both,
+            virtualize: true,
+            sample: None,
+            bounds: Bounds::default(),
+            scrutinize: true,
+            early: true,
+            early_pairs: false,
+            replaced: Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! Why a changed program is no repair.
+
+use serde::{Deserialize, Serialize};
+
+/// Why a changed program is no repair.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Rejection {
+    /// It does not build.
+    Build(String),
+    /// It fails a test.
+    Test {
+        /// The test, by index.
+        test: usize,
+        /// Why, with the test's name.
+        reason: String,
+    },
+}
+
+impl std::fmt::Display for Rejection {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Rejection::Build(reason) | Rejection::Test { reason, .. } => f.write_str(reason),
+        }
+    }
+}

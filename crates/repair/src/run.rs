@@ -1,0 +1,52 @@
+//! What an execution of a test has shown.
+
+use std::time::Duration;
+
+use patchwright_probe_image::{Observation, Watched};
+use serde::{Deserialize, Serialize};
+
+use crate::classes::ClassVerdict;
+
+/// An execution.
+#[derive(Serialize, Deserialize)]
+pub struct Run {
+    /// What the test says.
+    pub verdict: ClassVerdict,
+    /// What was seen.
+    pub report: Report,
+    /// How long it took.
+    pub took: Duration,
+    /// The processor time that it took.
+    #[serde(default)]
+    pub cpu: Duration,
+}
+
+impl Run {
+    /// That of a candidate which the probe has no room for: it is not plausible, and decides about no other one.
+    pub(crate) fn not_executed() -> Self {
+        Run {
+            verdict: ClassVerdict::Fail(None),
+            report: Report::States(Observation {
+                attached: 0,
+                visits: 0,
+                overflow: true,
+                ended: false,
+                incomplete: 0,
+                undefined: false,
+                mismatch: false,
+                states: Default::default(),
+            }),
+            took: Duration::ZERO,
+            cpu: Duration::ZERO,
+        }
+    }
+}
+
+/// What an execution has reported.
+#[derive(Serialize, Deserialize)]
+pub enum Report {
+    /// States of one hole.
+    States(Observation),
+    /// Windows of a watched variable.
+    Windows(Watched),
+}

@@ -1,0 +1,39 @@
+//! Where a run's own processes and files come from, and whom it tells what it does.
+
+use patchwright_exec::{CancelToken, RunnerProgram, Scratch};
+
+use crate::event::Event;
+
+/// Where a run's own processes and files come from.
+pub struct Surroundings<'a> {
+    /// How to start supervisors.
+    pub program: &'a RunnerProgram,
+    /// The private folder of the run.
+    pub scratch: &'a Scratch,
+    /// Ends the run.
+    pub cancel: CancelToken,
+    /// Is told what happens.
+    pub events: &'a (dyn Fn(Event) + Sync),
+}
+
+impl<'a> Surroundings<'a> {
+    /// The same, with another listener.
+    pub(crate) fn telling<'b>(&'b self, events: &'b (dyn Fn(Event) + Sync)) -> Surroundings<'b> {
+        Surroundings {
+            program: self.program,
+            scratch: self.scratch,
+            cancel: self.cancel.clone(),
+            events,
+        }
+    }
+
+    /// The same, ended by another token.
+    pub(crate) fn ended_by(&self, cancel: &CancelToken) -> Surroundings<'a> {
+        Surroundings {
+            program: self.program,
+            scratch: self.scratch,
+            cancel: cancel.clone(),
+            events: self.events,
+        }
+    }
+}
