@@ -16,6 +16,9 @@ const MOST_WORDS: [(&str, usize); 7] = [
     ("docs/results/", 400),
 ];
 
+/// Flags of other programs that pages name.
+const FOREIGN_FLAGS: [&str; 4] = ["no-tests", "privileged", "release", "test-dir"];
+
 /// Pages that a reader reads from the beginning to the end: their sentences are measured.
 const READ_IN_ONE_GO: [&str; 5] = [
     "README.md",
@@ -175,6 +178,47 @@ fn pages_are_short() {
     assert_none(complaints);
 }
 
+/// The flags in a text, without what they begin with.
+fn flags(text: &str) -> BTreeSet<&str> {
+    let is_inside = |c: char| c.is_ascii_alphanumeric() || c == '-';
+    let mut found = BTreeSet::new();
+    for (at, _) in text.match_indices("--") {
+        let rest = &text[at + 2..];
+        let end = rest.find(|c| !is_inside(c)).unwrap_or(rest.len());
+        let begins = rest.starts_with(|c: char| c.is_ascii_lowercase());
+        if begins && !text[..at].ends_with(is_inside) {
+            found.insert(rest[..end].trim_end_matches('-'));
+        }
+    }
+    found
+}
+
+#[test]
+fn every_flag_that_a_page_names_is_one_of_the_command_line() {
+    let mut sources = String::new();
+    for folder in ["crates/cli/src", "crates/bench/src"] {
+        for path in files(folder) {
+            if path.extension().is_some_and(|extension| extension == "rs") {
+                sources += &read(&root().join(path));
+            }
+        }
+    }
+    let mut complaints = Vec::new();
+    for page in pages() {
+        if !belongs(&page, "README.md") && !belongs(&page, "docs/") {
+            continue;
+        }
+        for flag in flags(&read(&root().join(&page))) {
+            let field = format!(" {}:", flag.replace('-', "_"));
+            let is_known = sources.contains(&field) || sources.contains(&format!("\"{flag}\""));
+            if !is_known && !FOREIGN_FLAGS.contains(&flag) {
+                complaints.push(format!("{} names --{flag}", page.display()));
+            }
+        }
+    }
+    assert_none(complaints);
+}
+
 /// The paragraphs and items of lists of a page, with their first lines; no code, tables and headings.
 fn paragraphs(page: &str) -> Vec<(usize, String)> {
     let mut found: Vec<(usize, String)> = Vec::new();
@@ -269,6 +313,12 @@ fn a_reader_of_pages_sees_sentences_and_no_code() {
             vec!["four!", ""]
         ]
     );
+}
+
+#[test]
+fn flags_are_words_behind_two_dashes() {
+    let text = "`--first`, --max-cost 3, a--b, --- and -- x; --files=a";
+    assert_eq!(flags(text), BTreeSet::from(["files", "first", "max-cost"]));
 }
 
 #[test]

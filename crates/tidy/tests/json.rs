@@ -85,7 +85,7 @@ fn words(kind: &str) -> String {
     }
     match kind {
         "String" | "str" | "char" => "text".to_owned(),
-        "bool" => "true or false".to_owned(),
+        "bool" => "boolean".to_owned(),
         "usize" | "u8" | "u16" | "u32" | "u64" | "u128" | "i32" | "i64" | "f64" => {
             "number".to_owned()
         }
