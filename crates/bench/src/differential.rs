@@ -19,7 +19,7 @@ use patchwright_repair::{
     found::{Explored, ExploredCandidate},
     instrument::instrument,
     instrumented::Instrumented,
-    outcome::Phases,
+    phases::Phases,
     prepare::{Prepared, prepare},
     rejection::Rejection,
     search::search,

@@ -16,7 +16,7 @@ use patchwright_repair::{
     Event, RepairOptions, Surroundings,
     instrument::instrument,
     instrumented::{HoleEntry, Instrumented},
-    outcome::Phases,
+    phases::Phases,
     prepare::prepare,
 };
 use patchwright_space::{CandidateId, Schema, Space, SpaceLimits, holes::HoleKind};

@@ -55,7 +55,7 @@ fn try_run(args: &LocalizeArgs) -> Result<Exit, RepairError> {
         jobs: args.jobs.unwrap_or_else(default_jobs),
         ..Default::default()
     };
-    let mut phases = outcome::Phases::default();
+    let mut phases = phases::Phases::default();
     let found = prepare::prepare(&project, &options, &surroundings, &mut phases).and_then(
         |mut prepared| {
             let found = localize::localize(

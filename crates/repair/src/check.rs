@@ -1,37 +1,18 @@
 //! Changed files are built and tested, each in a copy of its own; what is known of one is not found out again.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
     path::Path,
     sync::{
-        Mutex, MutexGuard, PoisonError,
+        Mutex, PoisonError,
         atomic::{AtomicUsize, Ordering},
     },
-    time::{Duration, Instant},
 };
 
-use patchwright_csource::Function;
 use patchwright_exec::Project;
 
 use crate::{
-    RepairError, RepairOptions, Surroundings, outcome::Patch, prepare::Prepared,
-    rejection::Rejection, together::cleared, undefined::Cleared, verify::CleanCopy,
+    RepairError, RepairOptions, Surroundings, changed_file::Candidate, circumstances::Cleared, prepare::Prepared, rejection::Rejection, together::cleared, verify::CleanCopy,
 };
-
-/// A changed file.
-#[derive(Clone, Copy)]
-pub(crate) struct Candidate<'c> {
-    /// It, relative to the project's root.
-    pub(crate) file: &'c Path,
-    /// What it holds.
-    pub(crate) text: &'c [u8],
-    /// What that changes.
-    pub(crate) diff: &'c [u8],
-    /// By index, the tests that execute what is changed, if that is known.
-    pub(crate) visited_by: Option<&'c BTreeSet<usize>>,
-    /// The function of the untouched file in which it changes something, if that is known.
-    pub(crate) function: Option<&'c Function>,
-}
 
 /// What building and testing a changed file has told.
 pub(crate) struct Checked {
@@ -43,64 +24,6 @@ pub(crate) struct Checked {
     pub(crate) is_unscrutinized: bool,
     /// Executions of tests; none if it was known.
     pub(crate) executions: u64,
-}
-
-/// Whoever tells of patches waits so long for the report, which has them, too.
-pub const TOLD_AFTER: Duration = Duration::from_secs(2);
-
-/// What this run knows of diffs, and the patches that were verified while the search went on.
-#[derive(Debug, Default)]
-pub(crate) struct Checks {
-    known: Mutex<BTreeMap<Vec<u8>, Option<Rejection>>>,
-    objections: Mutex<BTreeMap<Vec<u8>, Option<String>>>,
-    early: Mutex<Vec<Patch>>,
-    /// Of these, what is told before the search is over: when, and what.
-    shown: Mutex<Vec<(Instant, Patch)>>,
-}
-
-impl Checks {
-    fn known(&self) -> MutexGuard<'_, BTreeMap<Vec<u8>, Option<Rejection>>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Why the program with this change is no repair, or that it is one; `None` if that is not known.
-    pub(crate) fn of(&self, diff: &[u8]) -> Option<Option<Rejection>> {
-        self.known().get(diff).cloned()
-    }
-
-    fn keep(&self, diff: &[u8], rejection: &Option<Rejection>) {
-        self.known().insert(diff.to_vec(), rejection.clone());
-    }
-
-    fn objections(&self) -> MutexGuard<'_, BTreeMap<Vec<u8>, Option<String>>> {
-        let objections = self.objections.lock();
-        objections.unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// What sanitizers say against the program with this change, or that they say nothing; `None` if they were not asked.
-    pub(crate) fn objection(&self, diff: &[u8]) -> Option<Option<String>> {
-        self.objections().get(diff).cloned()
-    }
-
-    /// A patch is told.
-    pub(crate) fn show(&self, patch: &Patch) {
-        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
-        shown.push((Instant::now(), patch.clone()));
-    }
-
-    /// The patches that somebody has had the time to see.
-    pub(crate) fn shown(&self) -> Vec<Patch> {
-        let shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
-        let seen = shown
-            .iter()
-            .filter(|(since, _)| since.elapsed() >= TOLD_AFTER);
-        seen.map(|(_, patch)| patch.clone()).collect()
-    }
-
-    /// The patches that were verified while the search went on, in that order.
-    pub(crate) fn early(&self) -> MutexGuard<'_, Vec<Patch>> {
-        self.early.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 /// What is done with candidates beyond building and testing them.

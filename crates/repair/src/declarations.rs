@@ -26,7 +26,8 @@ use patchwright_text::{apply_edits, unified_diff};
 
 use crate::{
     Event, RepairError,
-    check::{Beyond, Candidate, check_all},
+    changed_file::Candidate,
+    check::{Beyond, check_all},
     found::{FoundClass, Header},
     instrumented::SourceFile,
     search::Search,

@@ -17,9 +17,10 @@ use patchwright_exec::Project;
 
 use crate::{
     Event, RepairOptions, Surroundings,
-    check::{Beyond, Candidate, check_all},
+    changed_file::Candidate,
+    check::{Beyond, check_all},
     found::FoundClass,
-    outcome::Patch,
+    patch::Patch,
     prepare::Prepared,
     ranking::{Places, ranked},
 };

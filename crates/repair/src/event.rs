@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::outcome::Patch;
+use crate::patch::Patch;
 
 /// What a run tells while it works.
 #[derive(Clone, Debug)]

@@ -12,7 +12,8 @@ use patchwright_text::Edit;
 use crate::{
     classes::ClassVerdict,
     instrumented::{HoleEntry, SourceFile},
-    outcome::{Patch, Stats},
+    outcome::Stats,
+    patch::Patch,
 };
 
 /// A family, and the class of a candidate in each test.

@@ -17,7 +17,7 @@ use crate::{
     focus::Focus,
     instrumented::{HoleEntry, Instrumented, LeftAlone, LeftOut, SourceFile},
     localize,
-    outcome::Phases,
+    phases::Phases,
     prepare::{Prepared, worker_options},
     read::{Plan, is_wanted, read_sources},
     unchangeable,

@@ -18,7 +18,10 @@
 
 pub mod candidates;
 mod change_text;
+mod changed_file;
 mod check;
+mod checks;
+mod circumstances;
 pub mod classes;
 mod comparisons;
 mod copies;
@@ -50,6 +53,8 @@ mod object;
 pub mod options;
 mod order;
 pub mod outcome;
+pub mod patch;
+pub mod phases;
 pub mod prepare;
 mod propose;
 mod ran_out;
@@ -76,6 +81,7 @@ pub mod unchangeable;
 mod undefined;
 mod unread;
 mod unwritten;
+mod usual;
 pub mod verify;
 pub mod whole;
 mod woven_build;
@@ -86,12 +92,13 @@ use std::time::Instant;
 
 use patchwright_exec::{CancelToken, Deadline, FileError, Project};
 
-pub use check::TOLD_AFTER;
+pub use checks::TOLD_AFTER;
 pub use error::RepairError;
 pub use event::Event;
 pub use options::RepairOptions;
-use outcome::Phases;
-pub use outcome::{Patch, RepairOutcome, Stats, TwoPlaces};
+pub use outcome::{RepairOutcome, Stats, TwoPlaces};
+pub use patch::Patch;
+use phases::Phases;
 pub use relations::{Bounds, Relations, Sample};
 pub use remembered::Kept;
 use rounds::Repair;

@@ -21,7 +21,7 @@ use crate::{
     focus::{Focus, cut},
     instrumented::HoleEntry,
     options::DEFAULT_LOCATIONS,
-    outcome::Phases,
+    phases::Phases,
     prepare::{Prepared, worker_options},
     selected::selected,
 };

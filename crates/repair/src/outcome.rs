@@ -1,76 +1,16 @@
 //! What a repair has found.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    path::PathBuf,
-    time::Duration,
-};
+use std::collections::{BTreeMap, BTreeSet};
 
 use patchwright_text::Edit;
 
 use crate::{
     instrumented::{Instrumented, LeftOut},
+    patch::Patch,
+    phases::Phases,
     prepare::Prepared,
     unchangeable::Unchangeable,
 };
-
-/// A plausible patch that has been verified.
-#[derive(Clone, Debug)]
-pub struct Patch {
-    /// The file, relative to the project's root.
-    pub file: PathBuf,
-    /// The line on which the changed location begins.
-    pub line: u32,
-    /// The function whose body is changed; empty if the change lies outside of bodies.
-    pub function: String,
-    /// The kind of change.
-    pub schema: &'static str,
-    /// Its cost.
-    pub cost: u32,
-    /// A unified diff that `patch -p1` and `git apply` take.
-    pub diff: Vec<u8>,
-    /// The same as edits of the file, sorted.
-    pub edits: Vec<Edit>,
-    /// The number of its test-equivalence class among the plausible ones, from 1.
-    pub class: usize,
-    /// Number of candidates in the class, of its cost.
-    pub class_size: usize,
-    /// It is the first of its class.
-    pub representative: bool,
-    /// The compiler makes other code of it than of every patch before it: if they are of one class, they are equal on
-    /// every test, but hardly equivalent. Of one that is not the first of its class this is said only where one before it is of its class.
-    pub code_differs: bool,
-    /// What the compiler's sanitizers say against it: it passes the tests, but not for sure.
-    pub undefined: Option<String>,
-    /// With `all`: of the first candidates of the class, itself included, how many are programs of their own, by the code that the
-    /// compiler makes of them. 0 where that is not known.
-    pub distinct: usize,
-}
-
-/// Time by phase.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Phases {
-    /// Copying the tree.
-    pub copy: Duration,
-    /// Building the untouched program.
-    pub build: Duration,
-    /// Running its tests twice.
-    pub baseline: Duration,
-    /// Finding what tests execute.
-    pub localize: Duration,
-    /// Reading the sources.
-    pub read: Duration,
-    /// Weaving, building and finding which tests visit what.
-    pub weave: Duration,
-    /// The search.
-    pub search: Duration,
-    /// The final verification.
-    pub verify: Duration,
-    /// What a build of the untouched program takes; it is more than `build` where an earlier run has built it.
-    pub whole_build: Duration,
-    /// What all its tests take, each run once; they need not have been run now.
-    pub all_tests: Duration,
-}
 
 /// What a search for changes of two places did, in numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

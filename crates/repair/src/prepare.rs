@@ -14,10 +14,10 @@ use patchwright_exec::{
 
 use crate::{
     Event, RepairError, RepairOptions, Surroundings,
-    check::Checks,
+    checks::Checks,
     focus::Focus,
     journal::Journal,
-    outcome::Phases,
+    phases::Phases,
     remembered::{self, Remembered},
     test_sources::test_sources,
     undefined::Scrutiny,

@@ -16,7 +16,7 @@ use crate::{
     found::FoundClass,
     instrumented::{HoleEntry, Instrumented, SourceFile},
     likelihood::{Change, FunctionFacts, Traits},
-    outcome::Patch,
+    patch::Patch,
 };
 
 /// A plausible candidate, ready to be verified.

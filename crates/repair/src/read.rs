@@ -7,9 +7,7 @@ use std::{
 };
 
 use patchwright_csource::{Clang, Refusal, TranslationUnit};
-use patchwright_exec::{
-    CompileCommand, Project, TestKind, TestSuite, Worker, files, includers,
-};
+use patchwright_exec::{CompileCommand, Project, TestKind, TestSuite, Worker, files, includers};
 use patchwright_space::{Shown, TouchPoint};
 use patchwright_text::{LineMap, Span};
 use patchwright_weave::{AssignmentPlace, FunctionId, HoleId, WovenFunction};

@@ -6,15 +6,19 @@ use patchwright_exec::{CancelToken, Deadline, FileError, Project, files};
 use patchwright_space::{Leaves, slots::Atoms};
 
 use crate::{
-    Event, RepairError, RepairOptions, RepairOutcome, Surroundings, deadline,
+    Event, RepairError, RepairOptions, RepairOutcome, Surroundings,
+    circumstances::MOST_UNDEFINED,
+    deadline,
     focus::MANY_LOCATIONS,
     found::{Found, FoundClass},
     instrument,
     instrumented::{HoleEntry, Instrumented},
     localize,
-    outcome::{Patch, Phases, Stats, Verified},
+    outcome::{Stats, Verified},
+    patch::Patch,
+    phases::Phases,
     prepare::{self, Prepared},
-    search, two_places, undefined,
+    search, two_places,
     verify::{self, Extent},
 };
 
@@ -438,7 +442,7 @@ impl Repair<'_, '_> {
             let is_over = !found.stats.stopped_early
                 || is_joined
                 || patches.interrupted
-                || undefined.len() >= undefined::MOST_UNDEFINED;
+                || undefined.len() >= MOST_UNDEFINED;
             if is_over || !patches.patches.is_empty() || patches.distrusted.is_empty() {
                 break (found, patches);
             }

@@ -26,7 +26,6 @@ use crate::{
     deferred::Deferred,
     early::Early,
     evasion::is_evasion,
-    execute::{usual, usual_cpu},
     explore::{Explorations, KEPT_MEMBERS, Lone},
     family::{Family, Locations, Unit, UnitState, families},
     favoured::DoneBefore,
@@ -40,6 +39,7 @@ use crate::{
     relations::Relations,
     turns::{Turns, weight},
     two_places::{self, Extent},
+    usual::{usual, usual_cpu},
 };
 
 /// Spaces are kept between costs as long as they take about this much memory. They can be made anew.

@@ -20,10 +20,12 @@ use patchwright_text::{LineMap, Span};
 
 use crate::{
     RepairError,
-    check::{Candidate, at_once},
+    changed_file::Candidate,
+    check::at_once,
+    circumstances::{Cleared, Kind},
     object,
     prepare::Prepared,
-    undefined::{Cleared, Kind, Scrutiny, Trial},
+    undefined::{Scrutiny, Trial},
     verify::CleanCopy,
 };
 

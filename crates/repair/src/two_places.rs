@@ -20,8 +20,11 @@ use patchwright_text::{Edit, LineMap, Span, apply_edits, unified_diff};
 
 use crate::{
     Event, RepairError, RepairOptions, Surroundings,
-    check::{Beyond, Candidate, check_all},
-    outcome::{Patch, Phases, TwoPlaces},
+    changed_file::Candidate,
+    check::{Beyond, check_all},
+    outcome::TwoPlaces,
+    patch::Patch,
+    phases::Phases,
     prepare::Prepared,
     relations::Bounds,
     repair,

@@ -14,7 +14,7 @@
 //! speaks are set aside: the search goes on without them, and they are reported if there is nothing else.
 
 use std::collections::BTreeSet;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -24,12 +24,14 @@ use patchwright_exec::{
 };
 
 use crate::{
-    Event, RepairError, Surroundings, check::Candidate, object, prepare::Prepared,
-    unwritten::Untouched, verify::CleanCopy,
+    Event, RepairError, Surroundings,
+    changed_file::Candidate,
+    circumstances::{Cleared, Kind, PERTURB},
+    object,
+    prepare::Prepared,
+    unwritten::Untouched,
+    verify::CleanCopy,
 };
-
-/// After so many patches with undefined behaviour, no further ones are tried.
-pub(crate) const MOST_UNDEFINED: usize = 20;
 
 /// Builds and tests of other circumstances are left out where the first ones take longer.
 const MOST_TIME: Duration = Duration::from_secs(120);
@@ -38,12 +40,6 @@ const MOST_TIME: Duration = Duration::from_secs(120);
 /// ones. (A patch has passed all of them before.)
 const MOST_TESTS: usize = 64;
 
-/// What `MALLOC_PERTURB_` is set to: fresh memory holds its complement. As numbers, one of the patterns is negative and the other is not.
-const PERTURBED: [&str; 2] = ["90", "165"];
-
-/// The variable by which the GNU library fills fresh memory.
-const PERTURB: &str = "MALLOC_PERTURB_";
-
 /// What is part of the names of functions that give memory which nobody has written.
 const MEMORY_GIVERS: [&str; 3] = ["alloc", "getline", "getdelim"];
 
@@ -51,17 +47,6 @@ const MEMORY_GIVERS: [&str; 3] = ["alloc", "getline", "getdelim"];
 pub(crate) struct Scrutiny {
     trials: Vec<Trial>,
     untouched: Untouched,
-}
-
-/// What is known not to speak against a candidate.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Cleared {
-    /// What the compiler says of values that are read and were never written.
-    pub(crate) by_compiler: bool,
-    /// The analysis of definite values.
-    pub(crate) by_analysis: bool,
-    /// Tests in these circumstances.
-    pub(crate) in_trials: BTreeSet<Kind>,
 }
 
 /// Circumstances that do not matter to a correct program.
@@ -76,66 +61,6 @@ pub(crate) struct Trial {
     passing: BTreeSet<usize>,
     /// Those that it passes otherwise, and of which sanitizers report something.
     reported: BTreeSet<usize>,
-}
-
-/// What is different.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Kind {
-    /// Fresh memory holds other bytes.
-    Perturbed,
-    /// So do variables.
-    Filled,
-    /// It is built with sanitizers.
-    Sanitized,
-}
-
-impl Kind {
-    /// Flags for the compiler.
-    fn flags(self) -> &'static [&'static str] {
-        match self {
-            Kind::Perturbed => &[],
-            Kind::Filled => &["-ftrivial-auto-var-init=pattern"],
-            // Who only hears of the exit status should hear of undefined behaviour, too.
-            Kind::Sanitized => &[
-                "-g",
-                "-fno-sanitize-recover=undefined",
-                "-fsanitize=address,undefined",
-            ],
-        }
-    }
-
-    /// What programs that are built so have in them; `None` if nothing tells.
-    fn mark(self) -> Option<&'static str> {
-        match self {
-            Kind::Perturbed | Kind::Filled => None,
-            Kind::Sanitized => Some("__asan_init"),
-        }
-    }
-
-    /// The name of a folder.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Kind::Perturbed => "perturbed",
-            Kind::Filled => "filled",
-            Kind::Sanitized => "sanitized",
-        }
-    }
-
-    fn environment(self, tests: &Environment) -> Environment {
-        let mut environment = tests.clone();
-        let own = environment.set.contains_key(OsStr::new(PERTURB));
-        let mut perturb = |value: &str| {
-            if !own {
-                environment.set.insert(PERTURB.into(), value.into());
-            }
-        };
-        match self {
-            Kind::Perturbed => perturb(PERTURBED[0]),
-            Kind::Filled => perturb(PERTURBED[1]),
-            Kind::Sanitized => return without_leaks(tests),
-        }
-        environment
-    }
 }
 
 impl Scrutiny {
@@ -434,22 +359,6 @@ impl Trial {
 fn evenly(tests: &[usize]) -> impl Iterator<Item = usize> {
     let count = tests.len().min(MOST_TESTS);
     (0..count).map(move |at| tests[at * tests.len() / count])
-}
-
-/// Memory that is not freed is not undefined.
-fn without_leaks(environment: &Environment) -> Environment {
-    const OPTIONS: &str = "ASAN_OPTIONS";
-    let mut environment = environment.clone();
-    let own = environment.set.get(OsStr::new(OPTIONS)).cloned();
-    let mut options: OsString = own
-        .or_else(|| std::env::var_os(OPTIONS))
-        .unwrap_or_default();
-    if !options.is_empty() {
-        options.push(":");
-    }
-    options.push("detect_leaks=0");
-    environment.set.insert(OPTIONS.into(), options);
-    environment
 }
 
 /// A failure without what differs from run to run: process and addresses.

@@ -12,7 +12,7 @@ use patchwright_csource::{Clang, ParseError, TranslationUnit, parse_variants};
 use patchwright_definite::Analysis;
 use patchwright_exec::{CompileCommand, Worker, all_sources, files};
 
-use crate::{RepairError, check::Candidate, prepare::Prepared};
+use crate::{RepairError, changed_file::Candidate, prepare::Prepared};
 
 /// The untouched sources that were read, in the ways in which they are compiled; none if that could not be done.
 #[derive(Default)]

@@ -16,17 +16,19 @@ use patchwright_exec::{
 
 use crate::{
     Event, RepairError, RepairOptions, Surroundings,
-    check::{Beyond, Candidate, Checked, check_all},
+    changed_file::Candidate,
+    check::{Beyond, Checked, check_all},
+    circumstances::MOST_UNDEFINED,
     equivalence::reads_of_nothing,
-    execute::most_cpu,
     found::Found,
     instrumented::Instrumented,
-    outcome::{Patch, Verified},
+    outcome::Verified,
+    patch::Patch,
     prepare::{Prepared, worker_options},
     propose::{Proposed, Selection},
     rejection::Rejection,
-    undefined::MOST_UNDEFINED,
     unwritten::Untouched,
+    usual::most_cpu,
 };
 
 /// So many candidates that the verification rejects are named when that happens.

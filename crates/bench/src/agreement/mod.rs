@@ -16,7 +16,7 @@ use patchwright_repair::{
     found::Explored,
     instrument::instrument,
     instrumented::Instrumented,
-    outcome::Phases,
+    phases::Phases,
     prepare::{Prepared, prepare},
     search::search,
 };

@@ -12,7 +12,7 @@ use patchwright_repair::{
     instrument::instrument,
     instrumented::Instrumented,
     localize::focus,
-    outcome::Phases,
+    phases::Phases,
     prepare::{Prepared, prepare},
     repair,
     search::search,

@@ -1,0 +1,67 @@
+//! What a run knows of changed files.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
+
+use crate::{patch::Patch, rejection::Rejection};
+
+/// Whoever tells of patches waits so long for the report, which has them, too.
+pub const TOLD_AFTER: Duration = Duration::from_secs(2);
+
+/// What this run knows of diffs, and the patches that were verified while the search went on.
+#[derive(Debug, Default)]
+pub(crate) struct Checks {
+    known: Mutex<BTreeMap<Vec<u8>, Option<Rejection>>>,
+    objections: Mutex<BTreeMap<Vec<u8>, Option<String>>>,
+    early: Mutex<Vec<Patch>>,
+    /// Of these, what is told before the search is over: when, and what.
+    shown: Mutex<Vec<(Instant, Patch)>>,
+}
+
+impl Checks {
+    fn known(&self) -> MutexGuard<'_, BTreeMap<Vec<u8>, Option<Rejection>>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Why the program with this change is no repair, or that it is one; `None` if that is not known.
+    pub(crate) fn of(&self, diff: &[u8]) -> Option<Option<Rejection>> {
+        self.known().get(diff).cloned()
+    }
+
+    pub(crate) fn keep(&self, diff: &[u8], rejection: &Option<Rejection>) {
+        self.known().insert(diff.to_vec(), rejection.clone());
+    }
+
+    pub(crate) fn objections(&self) -> MutexGuard<'_, BTreeMap<Vec<u8>, Option<String>>> {
+        let objections = self.objections.lock();
+        objections.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What sanitizers say against the program with this change, or that they say nothing; `None` if they were not asked.
+    pub(crate) fn objection(&self, diff: &[u8]) -> Option<Option<String>> {
+        self.objections().get(diff).cloned()
+    }
+
+    /// A patch is told.
+    pub(crate) fn show(&self, patch: &Patch) {
+        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        shown.push((Instant::now(), patch.clone()));
+    }
+
+    /// The patches that somebody has had the time to see.
+    pub(crate) fn shown(&self) -> Vec<Patch> {
+        let shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        let seen = shown
+            .iter()
+            .filter(|(since, _)| since.elapsed() >= TOLD_AFTER);
+        seen.map(|(_, patch)| patch.clone()).collect()
+    }
+
+    /// The patches that were verified while the search went on, in that order.
+    pub(crate) fn early(&self) -> MutexGuard<'_, Vec<Patch>> {
+        self.early.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,104 @@
+//! Circumstances in which patches are tested beside the usual ones.
+
+use std::{
+    collections::BTreeSet,
+    ffi::{OsStr, OsString},
+};
+
+use patchwright_exec::runner::Environment;
+
+/// What `MALLOC_PERTURB_` is set to: fresh memory holds its complement. As numbers, one of the patterns is negative and the other is not.
+const PERTURBED: [&str; 2] = ["90", "165"];
+
+/// The variable by which the GNU library fills fresh memory.
+pub(crate) const PERTURB: &str = "MALLOC_PERTURB_";
+
+/// After so many patches with undefined behaviour, no further ones are tried.
+pub(crate) const MOST_UNDEFINED: usize = 20;
+
+/// What is known not to speak against a candidate.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Cleared {
+    /// What the compiler says of values that are read and were never written.
+    pub(crate) by_compiler: bool,
+    /// The analysis of definite values.
+    pub(crate) by_analysis: bool,
+    /// Tests in these circumstances.
+    pub(crate) in_trials: BTreeSet<Kind>,
+}
+
+/// What is different.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    /// Fresh memory holds other bytes.
+    Perturbed,
+    /// So do variables.
+    Filled,
+    /// It is built with sanitizers.
+    Sanitized,
+}
+
+impl Kind {
+    /// Flags for the compiler.
+    pub(crate) fn flags(self) -> &'static [&'static str] {
+        match self {
+            Kind::Perturbed => &[],
+            Kind::Filled => &["-ftrivial-auto-var-init=pattern"],
+            // Who only hears of the exit status should hear of undefined behaviour, too.
+            Kind::Sanitized => &[
+                "-g",
+                "-fno-sanitize-recover=undefined",
+                "-fsanitize=address,undefined",
+            ],
+        }
+    }
+
+    /// What programs that are built so have in them; `None` if nothing tells.
+    pub(crate) fn mark(self) -> Option<&'static str> {
+        match self {
+            Kind::Perturbed | Kind::Filled => None,
+            Kind::Sanitized => Some("__asan_init"),
+        }
+    }
+
+    /// The name of a folder.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Kind::Perturbed => "perturbed",
+            Kind::Filled => "filled",
+            Kind::Sanitized => "sanitized",
+        }
+    }
+
+    pub(crate) fn environment(self, tests: &Environment) -> Environment {
+        let mut environment = tests.clone();
+        let own = environment.set.contains_key(OsStr::new(PERTURB));
+        let mut perturb = |value: &str| {
+            if !own {
+                environment.set.insert(PERTURB.into(), value.into());
+            }
+        };
+        match self {
+            Kind::Perturbed => perturb(PERTURBED[0]),
+            Kind::Filled => perturb(PERTURBED[1]),
+            Kind::Sanitized => return without_leaks(tests),
+        }
+        environment
+    }
+}
+
+/// Memory that is not freed is not undefined.
+pub(crate) fn without_leaks(environment: &Environment) -> Environment {
+    const OPTIONS: &str = "ASAN_OPTIONS";
+    let mut environment = environment.clone();
+    let own = environment.set.get(OsStr::new(OPTIONS)).cloned();
+    let mut options: OsString = own
+        .or_else(|| std::env::var_os(OPTIONS))
+        .unwrap_or_default();
+    if !options.is_empty() {
+        options.push(":");
+    }
+    options.push("detect_leaks=0");
+    environment.set.insert(OPTIONS.into(), options);
+    environment
+}

@@ -1,0 +1,28 @@
+//! Time by phase.
+
+use std::time::Duration;
+
+/// Time by phase.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Phases {
+    /// Copying the tree.
+    pub copy: Duration,
+    /// Building the untouched program.
+    pub build: Duration,
+    /// Running its tests twice.
+    pub baseline: Duration,
+    /// Finding what tests execute.
+    pub localize: Duration,
+    /// Reading the sources.
+    pub read: Duration,
+    /// Weaving, building and finding which tests visit what.
+    pub weave: Duration,
+    /// The search.
+    pub search: Duration,
+    /// The final verification.
+    pub verify: Duration,
+    /// What a build of the untouched program takes; it is more than `build` where an earlier run has built it.
+    pub whole_build: Duration,
+    /// What all its tests take, each run once; they need not have been run now.
+    pub all_tests: Duration,
+}
