@@ -16,6 +16,7 @@ use patchwright_exec::{CancelToken, FileSelection, Project, ProjectFlags, Runner
 use patchwright_repair::{
     Event, RepairOptions, Surroundings,
     classes::ClassVerdict,
+    clean_copy::CleanCopy,
     found::{Explored, ExploredCandidate},
     instrument::instrument,
     instrumented::Instrumented,
@@ -23,7 +24,6 @@ use patchwright_repair::{
     prepare::{Prepared, prepare},
     rejection::Rejection,
     search::search,
-    verify::CleanCopy,
 };
 use patchwright_space::Schemas;
 use patchwright_text::{LineMap, apply_edits};

@@ -102,3 +102,20 @@ pub(crate) fn without_leaks(environment: &Environment) -> Environment {
     environment.set.insert(OPTIONS.into(), options);
     environment
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn leaks_are_not_looked_for_and_other_options_stay() {
+        let mut own = Environment::default();
+        own.set
+            .insert("ASAN_OPTIONS".into(), "strict_string_checks=1".into());
+        let set = without_leaks(&own).set;
+        assert_eq!(
+            set[OsStr::new("ASAN_OPTIONS")],
+            OsString::from("strict_string_checks=1:detect_leaks=0")
+        );
+    }
+}

@@ -6,9 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use patchwright_exec::{
-    FailReason, Limits, Verdict, Worker, run_test, runner::Environment,
-};
+use patchwright_exec::{FailReason, Limits, Verdict, Worker, run_test, runner::Environment};
 use patchwright_probe_image::{
     Candidate, CandidateError, Channel, HoleId, Location, Patience, Watch,
 };
@@ -415,7 +413,6 @@ impl Search<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use patchwright_exec::{BaselineTest, Verdict};
 
     #[test]
     fn sanitizers_look_for_names_only_if_the_user_says_something_about_that() {
@@ -431,38 +428,5 @@ mod tests {
         assert_eq!(get("ASAN_OPTIONS"), "detect_leaks=0:symbolize=0");
         assert_eq!(get("UBSAN_OPTIONS"), "symbolize=1");
         assert_eq!(get("MSAN_OPTIONS"), "symbolize=0");
-    }
-
-    #[test]
-    fn what_is_usual_is_what_three_of_four_passing_tests_take() {
-        let test = |index, expected, verdict| BaselineTest {
-            index,
-            name: index.to_string(),
-            verdict,
-            flaky: false,
-            lost_patience: false,
-            durations: [Duration::ZERO; 2],
-            timeout: Duration::MAX,
-            expected: Duration::from_millis(expected),
-            expected_cpu: Duration::from_millis(expected),
-            said: None,
-        };
-        let of = |times: &[u64]| {
-            let passing = times
-                .iter()
-                .enumerate()
-                .map(|(index, time)| test(index, *time, Verdict::Pass));
-            let crash = test(
-                99,
-                5000,
-                Verdict::Fail(patchwright_exec::FailReason::Signal(6)),
-            );
-            let tests = passing.chain([crash]).collect();
-            usual(&Baseline { tests, once: false })
-        };
-        assert_eq!(of(&[]), Duration::ZERO);
-        assert_eq!(of(&[7]), Duration::from_millis(7));
-        assert_eq!(of(&[40, 1, 900, 30]), Duration::from_millis(900));
-        assert_eq!(of(&[40, 1, 900, 30, 2]), Duration::from_millis(40));
     }
 }

@@ -16,6 +16,7 @@
 //! * A verdict comes from an execution of the candidate, or of one that had the same value in
 //!   every distinct state of the hole that the execution visited.
 
+mod at_once;
 pub mod candidates;
 mod change_text;
 mod changed_file;
@@ -23,6 +24,7 @@ mod check;
 mod checks;
 mod circumstances;
 pub mod classes;
+pub mod clean_copy;
 mod comparisons;
 mod copies;
 mod declarations;
@@ -50,6 +52,7 @@ pub mod localize;
 pub mod locate;
 mod names;
 mod object;
+mod optimised;
 pub mod options;
 mod order;
 pub mod outcome;

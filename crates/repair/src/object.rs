@@ -4,7 +4,7 @@ use std::{ffi::OsString, path::PathBuf};
 
 use patchwright_exec::{Limits, files, runner::Request};
 
-use crate::{RepairError, verify::CleanCopy};
+use crate::{RepairError, clean_copy::CleanCopy};
 
 /// An object in a copy, for a moment.
 const OBJECT: &str = ".patchwright-object.o";

@@ -12,7 +12,7 @@ use patchwright_text::{Edit, apply_edits};
 
 use crate::{
     RepairError, RepairOptions, Surroundings,
-    check::at_once,
+    at_once::at_once,
     equivalence::{Code, Compilations, alone},
     found::Found,
     instrumented::Instrumented,

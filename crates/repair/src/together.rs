@@ -20,13 +20,13 @@ use patchwright_text::{LineMap, Span};
 
 use crate::{
     RepairError,
+    at_once::at_once,
     changed_file::Candidate,
-    check::at_once,
     circumstances::{Cleared, Kind},
+    clean_copy::CleanCopy,
     object,
     prepare::Prepared,
     undefined::{Scrutiny, Trial},
-    verify::CleanCopy,
 };
 
 /// So many bodies a text has at most besides those that are there.

@@ -22,6 +22,7 @@ use crate::{
     Event, RepairError, RepairOptions, Surroundings,
     changed_file::Candidate,
     check::{Beyond, check_all},
+    clean_copy::CleanCopy,
     outcome::TwoPlaces,
     patch::Patch,
     phases::Phases,
@@ -29,7 +30,6 @@ use crate::{
     relations::Bounds,
     repair,
     twins::twins,
-    verify::CleanCopy,
 };
 
 /// How a repair of two places is called where patches have a kind of change.

@@ -49,3 +49,43 @@ fn three_of_four(times: impl Iterator<Item = Duration>) -> Duration {
         .copied()
         .unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests {
+    use patchwright_exec::Verdict;
+
+    use super::*;
+
+    #[test]
+    fn what_is_usual_is_what_three_of_four_passing_tests_take() {
+        let test = |index, expected, verdict| BaselineTest {
+            index,
+            name: index.to_string(),
+            verdict,
+            flaky: false,
+            lost_patience: false,
+            durations: [Duration::ZERO; 2],
+            timeout: Duration::MAX,
+            expected: Duration::from_millis(expected),
+            expected_cpu: Duration::from_millis(expected),
+            said: None,
+        };
+        let of = |times: &[u64]| {
+            let passing = times
+                .iter()
+                .enumerate()
+                .map(|(index, time)| test(index, *time, Verdict::Pass));
+            let crash = test(
+                99,
+                5000,
+                Verdict::Fail(patchwright_exec::FailReason::Signal(6)),
+            );
+            let tests = passing.chain([crash]).collect();
+            usual(&Baseline { tests, once: false })
+        };
+        assert_eq!(of(&[]), Duration::ZERO);
+        assert_eq!(of(&[7]), Duration::from_millis(7));
+        assert_eq!(of(&[40, 1, 900, 30]), Duration::from_millis(900));
+        assert_eq!(of(&[40, 1, 900, 30, 2]), Duration::from_millis(40));
+    }
+}
