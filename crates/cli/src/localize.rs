@@ -1,7 +1,7 @@
 //! `patchwright localize`.
 
 use patchwright_exec::{CancelToken, RunnerProgram, Scratch, files};
-use patchwright_repair::{RepairError, RepairOptions, Surroundings, localize, outcome, prepare};
+use patchwright_repair::{RepairError, RepairOptions, Surroundings, localize, prepare};
 use patchwright_report::{localization, text};
 
 use crate::{
@@ -55,7 +55,7 @@ fn try_run(args: &LocalizeArgs) -> Result<Exit, RepairError> {
         jobs: args.jobs.unwrap_or_else(default_jobs),
         ..Default::default()
     };
-    let mut phases = phases::Phases::default();
+    let mut phases = patchwright_repair::phases::Phases::default();
     let found = prepare::prepare(&project, &options, &surroundings, &mut phases).and_then(
         |mut prepared| {
             let found = localize::localize(

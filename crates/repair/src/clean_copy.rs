@@ -93,13 +93,14 @@ impl<'a> CleanCopy<'a> {
     ) -> Result<Option<String>, RepairError> {
         let (prepared, file) = (self.prepared, candidate.file);
         let path = self.worker.sandbox.folder().join(file);
-        let found = reads_of_nothing(&mut self.worker, prepared, file)?;
+        let compiled = (&prepared.commands[..], prepared.worker.sandbox.run_root());
+        let found = reads_of_nothing(&mut self.worker, compiled, file)?;
         if found.is_empty() {
             return Ok(None);
         }
         let untouched = files::read(&prepared.worker.sandbox.folder().join(file))?;
         let exchanged = files::Exchanged::put(&path, &untouched)?;
-        let known = reads_of_nothing(&mut self.worker, prepared, file)?;
+        let known = reads_of_nothing(&mut self.worker, compiled, file)?;
         exchanged.put_back()?;
         Ok(found.difference(&known).next().cloned())
     }

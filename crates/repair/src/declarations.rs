@@ -11,10 +11,10 @@ mod evidence;
 mod follow;
 mod macros;
 mod tables;
+pub(crate) mod tried;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    path::PathBuf,
     sync::{Arc, atomic::Ordering},
     time::{Duration, Instant},
 };
@@ -32,11 +32,8 @@ use crate::{
     instrumented::SourceFile,
     search::Search,
 };
-use edits::Change;
 use evidence::Expected;
-
-/// They come behind all candidates of this cost, and have it.
-pub(crate) const DECLARATION_COST: u32 = 3;
+use tried::{DeclarationTurn, Tried};
 
 /// When this share of the time is over without a patch, they come before what is left of this cost: they are few, and what is left
 /// would take the rest.
@@ -47,43 +44,6 @@ const SHARE: f64 = 0.125;
 
 /// So many are built at most.
 const MOST_BUILDS: usize = 96;
-
-/// What failing tests speak for is tried when all candidates of cost 1 are explored, and has this cost.
-pub(crate) const SHOWN_COST: u32 = 2;
-
-/// What is known to lack parentheses is tried before the other candidates of this cost, and has it.
-pub(crate) const PARENTHESES_COST: u32 = 2;
-
-/// Which changes of declarations are tried at one time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum DeclarationTurn {
-    /// Parentheses that bodies of macros lack.
-    Parentheses,
-    /// Those that failing tests speak for ([`evidence`]).
-    Shown,
-    /// All others.
-    Others,
-}
-
-/// A change with the location that it is reported for.
-pub(crate) struct Tried {
-    entry: usize,
-    file: PathBuf,
-    header: Option<Arc<Header>>,
-    change: Change,
-    text: Vec<u8>,
-    diff: Vec<u8>,
-}
-
-impl DeclarationTurn {
-    fn cost(self) -> u32 {
-        match self {
-            DeclarationTurn::Parentheses => PARENTHESES_COST,
-            DeclarationTurn::Shown => SHOWN_COST,
-            DeclarationTurn::Others => DECLARATION_COST,
-        }
-    }
-}
 
 impl Search<'_> {
     /// Tries changes of declarations, if they are still to be tried; whether they were. `is_last` says that there is nothing else to try.

@@ -7,7 +7,7 @@ use patchwright_exec::Worker;
 use patchwright_probe_image::Channel;
 use patchwright_space::{CandidateId, Level};
 
-use crate::{RepairError, search::Search};
+use crate::{RepairError, put_off::Deferred, search::Search};
 
 /// Without a limit of time that the user has set, so many executions of tests are spent on these candidates when all others are done.
 const LAST_EXECUTIONS: u64 = 5000;
@@ -18,14 +18,6 @@ const EARLY_SHARE: u64 = 4;
 
 /// So many candidates are remembered one by one. Beyond, they are left out.
 const MOST_REMEMBERED: usize = 1 << 20;
-
-/// Candidates of one cost at one location.
-pub(crate) struct Deferred {
-    pub(crate) cost: u32,
-    pub(crate) unit: usize,
-    /// `None` for all of them.
-    pub(crate) candidates: Option<Vec<CandidateId>>,
-}
 
 impl Search<'_> {
     /// Whether further candidates can be put off; those of a whole space are not, whose exploration is a measurement.

@@ -18,10 +18,10 @@ use rustc_hash::FxHashSet;
 use crate::{
     Event, RepairError,
     classes::{ClassVerdict, Cursor, Next},
-    deferred::Deferred,
     family::{Family, Way},
     found::{Explored, ExploredCandidate, FoundClass, SharedClass},
     learn::Learnt,
+    put_off::Deferred,
     run::Run,
     search::Search,
 };

@@ -37,20 +37,6 @@ const SHARE_OF_SOME: f64 = 0.5;
 /// At most so many executions, where no time is set.
 const MOST_EXECUTIONS: u64 = 3000;
 
-/// What was done where the search will come again, by unit and cost.
-pub(crate) type DoneBefore = BTreeMap<(usize, u32), Done>;
-
-/// What was done at one unit and cost.
-#[derive(Default)]
-pub(crate) struct Done {
-    candidates: u64,
-    explored: u64,
-    undefined: u64,
-    plausible: u64,
-    classes: usize,
-    reportable: usize,
-}
-
 impl Search<'_> {
     /// Surveys the program and executes what is favoured.
     ///

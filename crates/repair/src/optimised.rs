@@ -4,23 +4,20 @@ use std::{collections::BTreeSet, path::Path};
 
 use patchwright_exec::{CompileCommand, Limits, Worker, all_sources, runner::Request};
 
-use crate::{RepairError, prepare::Prepared};
+use crate::RepairError;
 
-/// What the compiler warns of a source of a copy, which is compiled by `commands`, as it is now: values that are read and were
+/// What the compiler warns of a source of a copy, compiled by `commands` of a copy at `from`, as it is now: values that are read and were
 /// certainly never written. Nothing where it is not known how to compile it.
 ///
 /// # Errors
 /// When the compiler cannot be run.
 pub(crate) fn reads_of_nothing(
     worker: &mut Worker,
-    prepared: &Prepared,
+    (commands, from): (&[CompileCommand], &Path),
     file: &Path,
 ) -> Result<BTreeSet<String>, RepairError> {
-    let (from, to) = (
-        prepared.worker.sandbox.run_root(),
-        worker.sandbox.run_root(),
-    );
-    let commands = prepared.commands.iter();
+    let to = worker.sandbox.run_root();
+    let commands = commands.iter();
     let commands: Vec<CompileCommand> = commands.map(|command| command.rebase(from, to)).collect();
     let sources = all_sources(&commands, &worker.sandbox);
     let mut found = BTreeSet::new();

@@ -8,7 +8,6 @@ use crate::{
     instrumented::{Instrumented, LeftOut},
     patch::Patch,
     phases::Phases,
-    prepare::Prepared,
     unchangeable::Unchangeable,
 };
 
@@ -162,31 +161,6 @@ impl RepairOutcome {
         };
         RepairOutcome {
             patches: Vec::new(),
-            stats,
-        }
-    }
-
-    pub(crate) fn new(
-        prepared: &Prepared,
-        stats: Stats,
-        verified: Verified,
-        phases: Phases,
-    ) -> Self {
-        let flaky = prepared.baseline.flaky().count();
-        let stats = Stats {
-            rejected: verified.rejected,
-            duplicates: verified.duplicates,
-            is_full: verified.is_full,
-            unverified: verified.unverified,
-            unscrutinized: verified.unscrutinized,
-            interrupted: verified.interrupted,
-            tests: (prepared.failing.len(), prepared.passing.len(), flaky),
-            phases,
-            peak_memory: patchwright_exec::own_peak_memory().unwrap_or(0),
-            ..stats
-        };
-        RepairOutcome {
-            patches: verified.patches,
             stats,
         }
     }

@@ -17,6 +17,7 @@ use crate::{
     checks::Checks,
     focus::Focus,
     journal::Journal,
+    outcome::RepairOutcome,
     phases::Phases,
     remembered::{self, Remembered},
     test_sources::test_sources,
@@ -25,6 +26,10 @@ use crate::{
 
 /// Where it takes no longer to make ready, a patch is tested in other circumstances before it is shown.
 const QUICK: Duration = Duration::from_secs(10);
+
+/// Repairs a project, as [`crate::repair`] does.
+pub(crate) type Again =
+    fn(&Project, &RepairOptions, &Surroundings<'_>) -> Result<RepairOutcome, RepairError>;
 
 /// The built copy and what is known of the untouched program.
 pub struct Prepared {
@@ -58,6 +63,8 @@ pub struct Prepared {
     pub(crate) remembered: Option<Remembered>,
     /// In which circumstances patches are tested, once that is known.
     pub(crate) scrutiny: OnceLock<Scrutiny>,
+    /// Repairs the program with one change, where a second one is sought; without it, none is.
+    pub(crate) again: Option<Again>,
     /// Is held by who finds that out.
     pub(crate) measuring: Mutex<()>,
     /// What is known of changed programs.
@@ -277,6 +284,7 @@ pub fn prepare<'a>(
         declaration_time: AtomicU64::new(0),
         remembered,
         scrutiny: OnceLock::new(),
+        again: None,
         measuring: Mutex::new(()),
         checks: Checks::default(),
     })

@@ -194,6 +194,7 @@ impl Repair<'_, '_> {
             ..
         } = *self;
         let mut prepared = prepare::prepare(project, wanted, surroundings, phases)?;
+        prepared.again = Some(crate::repair);
         localize::focus(&mut prepared, project, wanted, surroundings, phases)?;
         let mut rounds = Rounds {
             tries_two_places: two_places::is_possible(&prepared, wanted),
@@ -259,7 +260,7 @@ impl Repair<'_, '_> {
         if let Some(journal) = prepared.journal.take_if(|_| is_done) {
             journal.remove()?;
         }
-        Ok(RepairOutcome::new(&prepared, stats, patches, *phases))
+        Ok(RepairOutcome::of_run(&prepared, stats, patches, *phases))
     }
 
     /// Searches the most suspicious locations, and as long as they are not enough the next ones.
@@ -522,6 +523,29 @@ impl Repair<'_, '_> {
             interrupted: true,
             ..best
         })
+    }
+}
+
+impl RepairOutcome {
+    /// Of a run that went to its end.
+    fn of_run(prepared: &Prepared, stats: Stats, verified: Verified, phases: Phases) -> Self {
+        let flaky = prepared.baseline.flaky().count();
+        let stats = Stats {
+            rejected: verified.rejected,
+            duplicates: verified.duplicates,
+            is_full: verified.is_full,
+            unverified: verified.unverified,
+            unscrutinized: verified.unscrutinized,
+            interrupted: verified.interrupted,
+            tests: (prepared.failing.len(), prepared.passing.len(), flaky),
+            phases,
+            peak_memory: patchwright_exec::own_peak_memory().unwrap_or(0),
+            ..stats
+        };
+        RepairOutcome {
+            patches: verified.patches,
+            stats,
+        }
     }
 }
 

@@ -26,9 +26,8 @@ use crate::{
     outcome::TwoPlaces,
     patch::Patch,
     phases::Phases,
-    prepare::Prepared,
+    prepare::{Again, Prepared},
     relations::Bounds,
-    repair,
     twins::twins,
 };
 
@@ -144,8 +143,12 @@ pub(crate) fn search(
     surroundings: &Surroundings<'_>,
     extent: Extent,
 ) -> Result<(Vec<Patch>, TwoPlaces), RepairError> {
+    let Some(again) = prepared.again else {
+        return Ok(Default::default());
+    };
     (surroundings.events)(Event::Phase("searching for patches of two places"));
     let searches = Searches {
+        again,
         prepared,
         project,
         options,
@@ -208,6 +211,7 @@ pub(crate) fn search(
 }
 
 struct Searches<'s, 'a> {
+    again: Again,
     prepared: &'s Prepared,
     project: &'s Project,
     options: &'s RepairOptions,
@@ -309,7 +313,7 @@ impl Searches<'_, '_> {
             events: &quiet,
         };
         done.searches += 1;
-        let outcome = match repair(&project, &options, &nested) {
+        let outcome = match (self.again)(&project, &options, &nested) {
             Err(error) if !error.is_cancelled() => {
                 tracing::info!("no search for one of several failing tests: {error}");
                 return Ok(Vec::new());
