@@ -80,7 +80,7 @@ fn moduli(finder: &Finder<'_, '_, '_>) -> Vec<String> {
     }
     for (name, value) in unit.enumerations.iter().flatten() {
         let enumerated = text.enumerated(&unit.source, name);
-        if enumerated.is_some_and(|at| is_before(at)) {
+        if enumerated.is_some_and(is_before) {
             named.push((name.clone(), *value));
         }
     }
