@@ -66,6 +66,11 @@ pub const FEATURES: &[Feature] = &[
     feature("kind", "the kind of change", |t| {
         Value::Choice(Some(kind_name(t.kind)))
     }),
+    feature(
+        "kind-at-cost",
+        "the kind of change, with what it costs in the search",
+        |t| Value::Choice(Some(format!("{}-{}", kind_name(t.kind), t.cost))),
+    ),
     feature("form", "what it does to words and signs", |t| {
         Value::Choice(Some(t.form.name()))
     }),
@@ -110,6 +115,16 @@ pub const FEATURES: &[Feature] = &[
         "copy",
         "what comes in stands elsewhere in the function",
         |t| yes(t.is_copy),
+    ),
+    feature(
+        "dereferenced",
+        "a variable comes in that is dereferenced there or next",
+        |t| yes(t.is_dereferenced),
+    ),
+    feature(
+        "adjoins",
+        "a variable comes in that the statement beside mentions",
+        |t| yes(t.adjoins),
     ),
     feature(
         "surprise",
