@@ -67,6 +67,9 @@ pub struct Arguments {
     /// Measure those fixes again that this file of JSON lines has in the space, such as after a change of the features
     #[arg(long, value_name = "FILE")]
     again: Option<PathBuf>,
+    /// Only tell what the changes of one place do: nothing is built, and no candidates are looked at
+    #[arg(long)]
+    untyped: bool,
     /// Add what is measured to this file of JSON lines
     #[arg(long, value_name = "FILE")]
     data: Option<PathBuf>,
@@ -99,13 +102,11 @@ pub fn run(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
         Some(data) => Some(Log::open(data)?.0),
         None => None,
     };
+    if arguments.untyped {
+        return untyped(arguments, &mut log);
+    }
     for repository in &arguments.repositories {
-        let name = repository.canonicalize()?;
-        let name = name
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
+        let name = name_of(repository)?;
         match measure(repository, &name, arguments, &mut all, &mut log) {
             Ok(row) => {
                 rows.insert(name, row);
@@ -135,6 +136,43 @@ pub fn run(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
     }
     print!("\n{}", tables(&all));
     Ok(!all.is_empty())
+}
+
+fn name_of(repository: &Path) -> Result<String, Box<dyn Error>> {
+    let folder = repository.canonicalize()?;
+    let name = folder.file_name().unwrap_or_default();
+    Ok(name.to_string_lossy().into_owned())
+}
+
+/// Counts what small fixes do.
+fn untyped(arguments: &Arguments, log: &mut Option<Log>) -> Result<bool, Box<dyn Error>> {
+    let mut forms: BTreeMap<String, usize> = BTreeMap::new();
+    for repository in &arguments.repositories {
+        let name = name_of(repository)?;
+        let history = History::open(repository)?;
+        for fix in SmallFixes::of(&history)?.take(arguments.tried) {
+            let fix = fix?;
+            let (form, places) = measure::form(&fix.old, &fix.new);
+            if places != 1 {
+                continue;
+            }
+            let untyped = data::Untyped {
+                repository: name.clone(),
+                form: form.name(),
+            };
+            if let Some(log) = log {
+                log.add(&serde_json::to_vec(&untyped)?)?;
+            }
+            *forms.entry(untyped.form).or_default() += 1;
+        }
+    }
+    println!("| what the change does | fixes |\n| --- | ---: |");
+    let mut forms: Vec<(String, usize)> = forms.into_iter().collect();
+    forms.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    for (form, count) in &forms {
+        println!("| {form} | {count} |");
+    }
+    Ok(!forms.is_empty())
 }
 
 fn measure(

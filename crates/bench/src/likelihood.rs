@@ -3,13 +3,18 @@
 mod fit;
 mod model;
 
-use std::{collections::BTreeSet, error::Error, fmt::Write as _, path::PathBuf};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    error::Error,
+    fmt::Write as _,
+    path::PathBuf,
+};
 
 use patchwright_exec::files;
 use patchwright_repair::likelihood::{FEATURES, Traits};
 
 use crate::{
-    fixes::data::{Measured, read},
+    fixes::data::{Measured, Untyped, read},
     statistics::median,
 };
 use model::{Data, Model};
@@ -27,8 +32,14 @@ enum Command {
     Fit {
         /// What `fixes --data` has written
         data: PathBuf,
+        /// What `fixes --untyped --data` has written: weights of forms are drawn to what these say instead of to zero
+        #[arg(long, value_name = "FILE")]
+        untyped: Option<PathBuf>,
+        /// How much of what they say counts, from 0 to 1
+        #[arg(long, value_name = "SHARE", default_value_t = 0.5)]
+        trust: f64,
         /// How much weights are drawn to zero
-        #[arg(long, value_name = "STRENGTH", default_value_t = 1.0)]
+        #[arg(long, value_name = "STRENGTH", default_value_t = 3.0)]
         penalty: f64,
         /// Leave these features out
         #[arg(long, value_name = "NAME", num_args = 1..)]
@@ -87,6 +98,8 @@ const HEAD: &str = "| order | median rank | first | first 3 | first 10 | first 2
 pub fn run(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
     let Command::Fit {
         data,
+        untyped,
+        trust,
         penalty,
         without,
         ablation,
@@ -123,6 +136,22 @@ pub fn run(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
     };
     let parts: Vec<usize> = measured.iter().map(part).collect();
     let all = Data::of(&measured);
+    let untyped: Vec<Untyped> = match untyped {
+        Some(file) => read(file)?,
+        None => Vec::new(),
+    };
+    // What the repositories do that are held out is not looked at.
+    let expected = |kept: &[bool], held_out: Option<usize>| -> Model {
+        let is_held_out = |name: &str| {
+            let number = repositories.iter().position(|other| *other == name);
+            held_out.is_some() && number.map(|number| number % PARTS) == held_out
+        };
+        let mut forms: BTreeMap<&str, usize> = BTreeMap::new();
+        for one in untyped.iter().filter(|one| !is_held_out(&one.repository)) {
+            *forms.entry(&one.form).or_default() += 1;
+        }
+        all.expected(kept, &forms, *trust)
+    };
     let without: BTreeSet<&str> = without.iter().map(|name| &name[..]).collect();
     let mut out = String::new();
     let _ = writeln!(
@@ -156,7 +185,8 @@ pub fn run(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
                     .map(|other| *other != part)
                     .collect::<Vec<bool>>();
                 let start = from.map(|from| &from[part]);
-                all.fit(&kept, &all.allowed(without), *penalty, start)
+                let expected = expected(&kept, Some(part));
+                all.fit(&kept, &all.allowed(without), *penalty, &expected, start)
             })
             .collect()
     };
@@ -184,7 +214,14 @@ pub fn run(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
         out.push_str(&quality.row(&format!("likelihood, of {}", names.join(", "))));
     }
     let everything = vec![true; parts.len()];
-    let fitted = all.fit(&everything, &all.allowed(&without), *penalty, None);
+    let expected = expected(&everything, None);
+    let fitted = all.fit(
+        &everything,
+        &all.allowed(&without),
+        *penalty,
+        &expected,
+        None,
+    );
     let mut seen = Quality::default();
     for number in 0..parts.len() {
         let (rank, bits) = all.judge(number, &fitted);

@@ -91,6 +91,13 @@ pub fn read<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, Box<dyn Error>> 
         .collect()
 }
 
+/// What a small fix does, whether or not its file compiles.
+#[derive(Serialize, Deserialize)]
+pub struct Untyped {
+    pub repository: String,
+    pub form: String,
+}
+
 /// What every version of this program reads of a fix.
 #[derive(Deserialize)]
 struct Named {

@@ -341,7 +341,7 @@ fn function<'n>(
 }
 
 /// What a change does, and in how many places.
-fn form(before: &[u8], after: &[u8]) -> (Form, usize) {
+pub fn form(before: &[u8], after: &[u8]) -> (Form, usize) {
     let (old, new) = changed(before, after);
     (Form::of(&old, &new), places(before, after))
 }

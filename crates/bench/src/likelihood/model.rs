@@ -10,6 +10,9 @@ use patchwright_repair::likelihood::{FEATURES, Traits};
 use super::fit::least;
 use crate::fixes::data::Measured;
 
+/// Forms are taken to be at least so large a part of candidates.
+const LEAST_SHARE: f64 = 1e-5;
+
 /// The features of a candidate: numbers of columns, and values.
 type Row = Vec<(u32, f32)>;
 
@@ -71,18 +74,43 @@ impl Data {
             .collect()
     }
 
-    /// Fits the weights of the columns that are allowed to the groups that are kept. Weights are drawn to zero by `penalty`.
+    /// What forms would weigh if nothing else mattered: how often people make such changes, by how many candidates have that form in the groups that are
+    /// kept. Other features tell a part of that, too, so it counts with the share `trust`.
+    pub fn expected(&self, kept: &[bool], forms: &BTreeMap<&str, usize>, trust: f64) -> Model {
+        let mut shares = vec![0.0; self.columns.len()];
+        let groups = || self.groups.iter().zip(kept).filter(|(_, kept)| **kept);
+        for (group, _) in groups() {
+            let total: f64 = group.others.iter().map(|(weight, _)| weight).sum();
+            for (weight, row) in &group.others {
+                for (column, _) in row {
+                    shares[*column as usize] += weight / total / groups().count() as f64;
+                }
+            }
+        }
+        let all: usize = forms.values().sum();
+        let columns = self.columns.iter().zip(shares);
+        let weight = columns.map(|((name, _), share)| match name.strip_prefix("form=") {
+            Some(form) if all > 0 => {
+                let made = forms.get(form).copied().unwrap_or(0) as f64 + 0.5;
+                (made / all as f64 / share.max(LEAST_SHARE)).ln() * trust
+            }
+            _ => 0.0,
+        });
+        Model {
+            weights: weight.collect(),
+        }
+    }
+
+    /// Fits the weights of the columns that are allowed to the groups that are kept. Weights are drawn to those that are expected by `penalty`.
     pub fn fit(
         &self,
         kept: &[bool],
         allowed: &[bool],
         penalty: f64,
+        expected: &Model,
         start: Option<&Model>,
     ) -> Model {
-        let start = match start {
-            Some(model) => model.weights.clone(),
-            None => vec![0.0; self.columns.len()],
-        };
+        let start = start.unwrap_or(expected).weights.clone();
         let start = start.iter().zip(allowed);
         let start = start
             .map(|(weight, allowed)| if *allowed { *weight } else { 0.0 })
@@ -95,9 +123,11 @@ impl Data {
             for (group, _) in groups {
                 loss += group.loss(weights, gradient, &mut scores);
             }
-            for (weight, slope) in weights.iter().zip(gradient.iter_mut()) {
-                loss += penalty * weight * weight / 2.0;
-                *slope += penalty * weight;
+            let pairs = weights.iter().zip(&expected.weights);
+            for ((weight, expected), slope) in pairs.zip(gradient.iter_mut()) {
+                let beyond = weight - expected;
+                loss += penalty * beyond * beyond / 2.0;
+                *slope += penalty * beyond;
             }
             for (slope, allowed) in gradient.iter_mut().zip(allowed) {
                 if !*allowed {
@@ -233,12 +263,13 @@ mod tests {
             columns: columns.to_vec(),
         };
         let kept = vec![true; data.groups.len()];
-        let model = data.fit(&kept, &[true; 3], 0.01, None);
+        let expected = data.expected(&kept, &BTreeMap::new(), 0.5);
+        let model = data.fit(&kept, &[true; 3], 0.01, &expected, None);
         for (found, expected) in model.weights.iter().zip(weights) {
             assert!((found - expected).abs() < 0.3, "{:?}", model.weights);
         }
         // What is not allowed stays zero.
-        let model = data.fit(&kept, &[true, false, true], 0.01, None);
+        let model = data.fit(&kept, &[true, false, true], 0.01, &expected, None);
         assert!(model.weights[1].abs() < 1e-12);
     }
 }

@@ -125,6 +125,10 @@ pub struct Traits {
     pub surprise_before: f64,
     /// How often the function mentions the variable that it mentions least of those that come in.
     pub mentions: usize,
+    /// A variable comes in that is dereferenced there or in the next statement.
+    pub is_dereferenced: bool,
+    /// A variable comes in that the statement before or behind mentions.
+    pub adjoins: bool,
     /// See `Comparisons::strangeness`.
     pub strangeness: usize,
     /// It leaves a line with one operand twice.
@@ -301,6 +305,8 @@ impl<'u> FunctionFacts<'u> {
             surprise,
             surprise_before,
             mentions: incoming.mentions,
+            is_dereferenced: incoming.is_dereferenced,
+            adjoins: incoming.adjoins,
             strangeness: self.comparisons.strangeness(before, after),
             repeats: repeats(source, edit),
             is_unmentioned: is_unmentioned(&self.mentioned, before, after),
@@ -362,6 +368,24 @@ impl<'u> FunctionFacts<'u> {
         let start = self.starts.get(here).copied().unwrap_or(here);
         let same = self.starts[here.min(self.starts.len())..].iter();
         let end = here + same.take_while(|other| **other == start).count();
+        let own_end = |from: usize| {
+            let first = self.starts.get(from).copied();
+            let same = self.starts[from.min(self.starts.len())..].iter();
+            from + same.take_while(|other| Some(**other) == first).count()
+        };
+        let before = self
+            .starts
+            .get(start.wrapping_sub(1))
+            .copied()
+            .unwrap_or(start)..start;
+        let behind = end..own_end(end);
+        let is_dereferenced = |place: &usize| {
+            let token = |at: usize| self.tokens.get(at).map_or(&b""[..], |(token, _)| *token);
+            let is_here = (start..behind.end).contains(place);
+            let is_value = |token: &[u8]| is_name(token) || is_number(token) || token == b")";
+            let starred = *place > 1 && token(place - 1) == b"*" && !is_value(token(place - 2));
+            is_here && (starred || matches!(token(place + 1), b"->" | b"["))
+        };
         for (at, token) in new.iter().enumerate() {
             if !is_name(token) || old.contains(token) {
                 continue;
@@ -385,6 +409,9 @@ impl<'u> FunctionFacts<'u> {
                 found.constant = found.constant.max(origin);
             } else {
                 found.leaf = found.leaf.max(origin);
+                found.is_dereferenced |= places.iter().any(is_dereferenced);
+                let adjoins = |place: &usize| before.contains(place) || behind.contains(place);
+                found.adjoins |= places.iter().any(adjoins);
                 let nearest = nearest.unwrap_or(self.tokens.len());
                 found.leaf_distance = found.leaf_distance.max(nearest);
                 found.mentions = match found.mentions {
@@ -475,6 +502,8 @@ struct Incoming {
     callee: Origin,
     constant: Origin,
     mentions: usize,
+    is_dereferenced: bool,
+    adjoins: bool,
 }
 
 fn is_comparison(token: &[u8]) -> bool {
