@@ -170,9 +170,9 @@ fn enumerate(
     let mut facts: BTreeMap<usize, FunctionFacts<'_>> = BTreeMap::new();
     for entry in &candidates.holes {
         let unit = &candidates.files[entry.file].unit;
-        facts
-            .entry(entry.file)
-            .or_insert_with(|| FunctionFacts::of(unit, &unit.functions[entry.hole.function]));
+        facts.entry(entry.file).or_insert_with(|| {
+            FunctionFacts::of(unit, &unit.functions[entry.hole.function]).with_habits(unit)
+        });
     }
     let traits = |file: usize, edit: &Edit, kind, cost| {
         facts[&file].traits(Change {

@@ -232,7 +232,8 @@ pub struct FunctionFacts<'u> {
     starts: Vec<usize>,
     /// Where each word stands among the tokens.
     places: BTreeMap<&'u [u8], Vec<usize>>,
-    habits: Habits<'u>,
+    /// Of the whole file, which takes long to read: they are there only where they are asked for.
+    habits: Option<Habits<'u>>,
 }
 
 impl<'u> FunctionFacts<'u> {
@@ -256,9 +257,17 @@ impl<'u> FunctionFacts<'u> {
             reads: Reads::of(unit, function),
             text,
             starts: starts(&tokens),
-            habits: Habits::of(&unit.source),
+            habits: None,
             tokens,
             places,
+        }
+    }
+
+    /// With what the whole file says where, for the surprise of candidates, which is 0 otherwise.
+    pub fn with_habits(self, unit: &'u TranslationUnit) -> Self {
+        FunctionFacts {
+            habits: Some(Habits::of(&unit.source)),
+            ..self
         }
     }
 
@@ -425,6 +434,9 @@ impl<'u> FunctionFacts<'u> {
 
     /// How many bits it takes to say what was there, and what comes in.
     fn surprise(&self, source: &[u8], edit: &Edit, old: &[&[u8]], new: &[&[u8]]) -> (f64, f64) {
+        let Some(habits) = &self.habits else {
+            return (0.0, 0.0);
+        };
         let is_brace = |token: &[u8]| matches!(token, b"{" | b"}");
         let bare = |text| -> Vec<&[u8]> {
             let tokens = tokens(text).into_iter();
@@ -456,8 +468,8 @@ impl<'u> FunctionFacts<'u> {
         }
         let follows = window(end, end + 2);
         (
-            self.habits.surprise(&context, old, &follows, true),
-            self.habits.surprise(&context, new, &follows, false),
+            habits.surprise(&context, old, &follows, true),
+            habits.surprise(&context, new, &follows, false),
         )
     }
 
