@@ -24,7 +24,7 @@ pub(crate) fn is_of_other_language(file: &Path) -> bool {
 }
 
 /// The C files in the project's tree that commands compile, relative to its root, each with all of
-/// its commands in their order. Commands must be as [`record_build`] gives them.
+/// its commands in their order. Commands must be as [`crate::record::record_build`] gives them.
 pub fn sources(
     commands: &[CompileCommand],
     sandbox: &Sandbox,

@@ -1,6 +1,6 @@
 //! The candidates of a source's locations in the order of the search, without anything being built or executed.
 //!
-//! Measurements of the space go through them. Which space a location has at which cost is decided where the search asks for it, too ([`Locations`]).
+//! Measurements of the space go through them. Which space a location has at which cost is decided where the search asks for it, too (`family::Locations`).
 
 use std::path::Path;
 
