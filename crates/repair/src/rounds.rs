@@ -137,10 +137,13 @@ impl Rounds {
     fn widen(&mut self, stats: Stats, surroundings: &Surroundings<'_>) {
         let reached = stats.reached;
         (surroundings.events)(Event::Note(match &self.brief {
-            Some(brief) => format!(
-                "{} classes of candidates pass at the {reached} most suspicious locations; looking at further ones for better patches",
-                brief.found.classes.len()
-            ),
+            Some(brief) => {
+                let count = brief.found.classes.len();
+                let classes = if count == 1 { "class" } else { "classes" };
+                format!(
+                    "{count} {classes} of candidates at the {reached} most suspicious locations pass the tests; looking at further locations for better patches"
+                )
+            }
             None => format!(
                 "no patch at the {reached} most suspicious locations; looking at the next ones"
             ),
@@ -304,8 +307,10 @@ impl Repair<'_, '_> {
             let options = &mut rounds.options;
             options.budget = self.end_before(rounds.reserve.for_patches).map(left);
             options.budget_without_patch = self.end_before(rounds.reserve.in_vain).map(left);
-            options.early_pairs =
-                rounds.tries_two_places && two_places::is_quickly_prepared(phases);
+            // A change of one place is likelier, and the brief round has found some.
+            options.early_pairs = rounds.tries_two_places
+                && rounds.brief.is_none()
+                && two_places::is_quickly_prepared(phases);
             if rounds.tries_two_places {
                 let share = match instrumented.left_out.is_empty() {
                     true => ONE_PLACE,
