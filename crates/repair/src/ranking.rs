@@ -148,13 +148,22 @@ const NEAR_CRASH: f64 = 0.45;
 /// Of the nearness of a crash itself, so much makes a location one where it happens.
 const AT_CRASH: f64 = 0.9;
 
-/// The order of the report: cost, and one more where tests crash and it is neither in that function nor where it is called; less drastic changes before more drastic ones (moved statements after what changes
-/// values, numbers but 1 that are added to something after these, and exits last); conditions of what crashes before others; what people rarely change after what they do (numbers as conditions, signs, casts), and so what then has one
-/// operand twice, or leaves a variable that nothing reads; what names only what the function mentions before what does not; the first of each class before the others, and for that what compares things that the function compares elsewhere, or
-/// others in the same way, and what keeps a condition and adds to it; what calculates something new after what does not; what adds or takes away one and nothing else before others; such
-/// comparisons before others; steps at the end of a block before others; numbers of the function, or the next one, before others and before variables in their place; another operator before other changes, and fewer bytes of text before more; kind of change; the order of the search.
-/// Of those that differ in a number only, all but the first [`NUMBERS_REPORTED`] come after everything else, as those of one location beyond
-/// [`PATCHES_OF_LOCATION`], and after them what keeps something from happening or from being seen ([`is_evasion`]).
+/// Candidates in the order of the report. These keys decide, one after the other:
+///
+/// 1. Cost. Where tests crash, a change costs one more if it is neither in the function that crashes nor where that is called.
+/// 2. Drasticness. Moved statements come after changed values, then added numbers other than 1, and exits last.
+/// 3. Conditions of what crashes come first.
+/// 4. Odd changes come later: numbers as conditions, signs, casts, an operand twice, a variable that nothing reads any more.
+/// 5. Names that the function mentions come before others.
+/// 6. The first candidate of each class comes before the others of the class.
+/// 7. What calculates something new comes later, and what adds or takes away one and nothing else comes first.
+/// 8. Comparisons that the function has elsewhere come before others.
+/// 9. Steps at the end of a block, and numbers of the function or the next one, come before others.
+/// 10. Smaller changes of the text come first, then the kind of change and the order of the search decide.
+///
+/// Of candidates that differ in a number only, all but the first [`NUMBERS_REPORTED`] come after everything else. So do those of one location
+/// beyond [`PATCHES_OF_LOCATION`]. Behind them comes what keeps something from happening or from being seen
+/// ([`is_evasion`]).
 pub(crate) fn ranked<'f>(classes: &'f [FoundClass], places: Places<'_>) -> Vec<Proposal<'f>> {
     let Places {
         holes,

@@ -1,13 +1,16 @@
 //! The search: candidates in order of cost, one execution for each class (f1x, algorithm 3).
 //!
-//! The order of candidates (but of a whole space that is explored, see `steps`) is: cost, but conditions next to a crash come some costs earlier; what has no terms
-//! (initialisation, functions, exchanged arguments, operators), then moved statements, then truth values (they have few classes, so many candidates are
-//! explored with few executions), other values, assignments, exits; more suspicious locations
-//! before less suspicious ones; place of the hole in the program (file, then offset);
-//! kind of change;
-//! place in the space. Where candidates of one location need many executions, or slow ones, the rest of them is put off until those of the
-//! others and of the next cost have had their turn (`turns`); that changes nothing in the order of what is reported. Candidates that cannot have classes come after all others, if nothing else is found (`deferred`). Holes are explored one after the other at each cost, so that no more than
-//! the candidates of one hole and one cost are in memory.
+//! These keys order the candidates, one after the other (`steps` orders a whole space that is explored in another way):
+//!
+//! 1. Cost. Conditions next to a crash come some costs earlier.
+//! 2. Kind of location: changes without terms (initialisation, functions, exchanged arguments, operators), moved statements, truth values,
+//!    other values, assignments, exits. Truth values have few classes, so few executions explore many candidates.
+//! 3. Suspicion of the location, then its file and offset.
+//! 4. Kind of change, then the place in the space.
+//!
+//! A location whose candidates need many or slow executions waits until the others and the next cost have had their turn (`turns`). That
+//! changes nothing in the order of the report. Candidates without classes come after all others, if nothing else is found (`deferred`).
+//! Locations are explored one by one at each cost, so only the candidates of one location and one cost are in memory.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
