@@ -228,6 +228,7 @@ fn forms(text: &str, use_: Use, values: &[Value]) -> Vec<(u32, String)> {
     }
     blanks(text, use_, &conversions, &mut found);
     if use_ != Use::Input {
+        letters(text, &conversions, &mut found);
         digits(text, &conversions, &mut found);
         separators(text, &conversions, &mut found);
         cases(text, &conversions, &mut found);
@@ -492,6 +493,25 @@ fn digits(text: &str, conversions: &[Conversion], found: &mut Vec<(u32, String)>
     }
 }
 
+/// Integers with another base or without a sign, floating numbers in another notation: what keeps the argument's type.
+fn letters(text: &str, conversions: &[Conversion], found: &mut Vec<(u32, String)>) {
+    for one in conversions {
+        let others: &[&str] = match &text[one.letter..one.end] {
+            "d" | "i" => &["x", "u", "o"],
+            "u" => &["x", "d", "o"],
+            "x" | "X" => &["d", "o"],
+            "o" => &["d", "x"],
+            "f" => &["g", "e"],
+            "e" | "g" => &["f"],
+            _ => &[],
+        };
+        for other in others {
+            let (before, after) = (&text[..one.letter], &text[one.end..]);
+            found.push((OTHER_COST, format!("{before}{other}{after}")));
+        }
+    }
+}
+
 /// Another separator in the place of one, one less, and a blank behind one.
 fn separators(text: &str, conversions: &[Conversion], found: &mut Vec<(u32, String)>) {
     let mut places = Vec::new();
@@ -588,6 +608,21 @@ mod tests {
     }
 
     #[test]
+    fn numbers_get_another_base_and_keep_their_width_and_length() {
+        for (text, form) in [
+            ("%04ld ", "%04lx "),
+            ("%x", "%d"),
+            ("%6.2f", "%6.2g"),
+            ("%llu", "%lld"),
+        ] {
+            let found = texts(text, Use::Output, &[Value::Other]);
+            assert!(found.iter().any(|other| other == form), "{text}: {found:?}");
+        }
+        let found = texts("%s%c%%", Use::Output, &[Value::Text, INT]);
+        assert!(!found.iter().any(|other| other.contains('x')), "{found:?}");
+    }
+
+    #[test]
     fn conversions_are_fitted_to_their_arguments() {
         let output = |text, values: &[Value]| first(text, Use::Output, values);
         let fitted = |text: &str| Some((FITTED_COST, text.to_owned()));
@@ -655,7 +690,7 @@ mod tests {
         assert!(path.contains(&"a\\\\n\\n".to_owned()), "{path:?}");
         assert!(!path.contains(&"a\\".to_owned()), "{path:?}");
         let given = texts("%.*f", Use::Output, &[INT, Value::Floating("")]);
-        assert!(given.iter().all(|form| form.contains("%.*f")), "{given:?}");
+        assert!(given.iter().all(|form| form.contains("%.*")), "{given:?}");
         assert_eq!(texts("%hhd", Use::Input, &[Value::Text]), [""; 0]);
         assert!(!is_one_literal("gr\u{fffd}n"));
         assert!(!is_one_literal("a\" \"b"));
