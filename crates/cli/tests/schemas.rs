@@ -82,9 +82,11 @@ macro_rules! programs {
 
 programs! {
     another_function
+    answer_of_its_own
     back_into_its_range
     both_compared
     character_class
+    counted_once_more
     counted_twice
     direction_that_is_missing
     dropped_argument

@@ -7,7 +7,9 @@ use std::{
 };
 
 use patchwright_csource::{Clang, Refusal, TranslationUnit};
-use patchwright_exec::{CompileCommand, Project, TestKind, TestSuite, Worker, files, includers};
+use patchwright_exec::{
+    CompileCommand, FailReason, Project, TestKind, Verdict, Worker, files, includers,
+};
 use patchwright_space::{Shown, TouchPoint};
 use patchwright_text::{LineMap, Span};
 use patchwright_weave::{AssignmentPlace, FunctionId, HoleId, WovenFunction};
@@ -164,7 +166,7 @@ pub(crate) fn read_sources(
     let events = surroundings.events;
     let sources = selected(prepared, project)?;
     let total = sources.len();
-    let shown = shown(&prepared.suite, &prepared.failing);
+    let shown = shown(prepared);
     let first = prepared.looked_at.statements;
     let worker = &mut prepared.worker;
     let mut reader = Reader::new(worker, project, options, clang, events, left_alone);
@@ -265,12 +267,16 @@ pub(crate) fn read_sources(
     Ok((plans, entries, considered))
 }
 
-/// The numbers, characters and expected lines of these tests, as far as they run a program themselves: their arguments, what they are given to read, what they
+/// The numbers, characters and expected lines of the failing tests, as far as they run a program themselves: their arguments, what they are given to read, what they
 /// have to print.
-fn shown(suite: &TestSuite, tests: &[usize]) -> Shown {
+fn shown(prepared: &Prepared) -> Shown {
     let mut shown = Shown::default();
-    for &test in tests {
-        let TestKind::Case(case) = &suite.tests[test].kind else {
+    let case_of = |test: usize| match &prepared.suite.tests[test].kind {
+        TestKind::Case(case) => Some(case),
+        _ => None,
+    };
+    for &test in &prepared.failing {
+        let Some(case) = case_of(test) else {
             continue;
         };
         for argument in &case.arguments {
@@ -281,6 +287,22 @@ fn shown(suite: &TestSuite, tests: &[usize]) -> Shown {
             shown.add(&text);
         }
         shown.expect(&case.expected_stdout);
+        let expected = String::from_utf8_lossy(&case.expected_stdout);
+        let missing = match &prepared.baseline.tests[test].verdict {
+            Verdict::Fail(FailReason::Output(difference)) => difference.line..difference.line + 1,
+            // It ended before it had printed all. How far it got is not known.
+            _ => 1..expected.lines().count() + 1,
+        };
+        // What a passing test expects, too, the program can say already.
+        let is_said = |line: &str| {
+            let passing = prepared.passing.iter().filter_map(|&test| case_of(test));
+            let mut texts = passing.map(|case| String::from_utf8_lossy(&case.expected_stdout));
+            texts.any(|text| text.lines().any(|other| other == line))
+        };
+        let lines = expected.lines().zip(1..);
+        for (line, _) in lines.filter(|(line, number)| missing.contains(number) && !is_said(line)) {
+            shown.miss(line);
+        }
     }
     shown
 }

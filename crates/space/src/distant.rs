@@ -57,6 +57,8 @@ pub struct Shown {
     pub(crate) characters: Vec<u8>,
     /// The lines that are expected, each once.
     pub(crate) lines: Vec<String>,
+    /// The lines that were expected where something else came first, each once.
+    pub(crate) missing: Vec<String>,
     /// What stands between blanks, each once.
     pub(crate) words: Vec<String>,
 }
@@ -81,6 +83,13 @@ impl Shown {
             if !is_known && self.lines.len() < Self::LINES {
                 self.lines.push(line.to_owned());
             }
+        }
+    }
+
+    /// Adds a line that was expected where the test failed.
+    pub fn miss(&mut self, line: &str) {
+        if !self.missing.iter().any(|known| known == line) {
+            self.missing.push(line.to_owned());
         }
     }
 

@@ -21,7 +21,9 @@
 
 pub mod agreement;
 pub mod alternatives;
+mod answers;
 pub mod assign;
+mod begin_again;
 mod both_sides;
 mod builder;
 mod calls;

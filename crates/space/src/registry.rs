@@ -4,7 +4,7 @@ use patchwright_csource::{Function, Place, ScopeMap, StmtId, StmtKind};
 use rustc_hash::FxHashSet;
 
 use crate::{
-    both_sides, calls,
+    answers, begin_again, both_sides, calls,
     choices::{Callees, Choices, Finder, Standing},
     connectives, counterparts, directions,
     distant::Shown,
@@ -49,6 +49,7 @@ pub fn choices(
     if schemas.initialization {
         initialization::find(&mut finder);
         resets::find(&mut finder);
+        begin_again::find(&mut finder);
         first_values::find(&mut finder, callees);
     }
     if schemas.function || schemas.swap || schemas.initialization || schemas.format {
@@ -118,6 +119,7 @@ pub fn choices(
     }
     if schemas.entries && schemas.exits != Some(exits::Conditions::All) {
         exits::find_entry(&mut finder);
+        answers::find(&mut finder);
     }
     if schemas.entries {
         jumps::find(&mut finder);

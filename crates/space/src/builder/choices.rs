@@ -39,8 +39,10 @@ impl SpaceBuilder<'_> {
                 }
                 conditions.extend(self.additions(size));
             }
-            Conditions::Entry if size == 3 => conditions.extend(self.additions(size)),
-            Conditions::Entry | Conditions::CrashFree => {}
+            Conditions::Entry | Conditions::Answer if size == 3 => {
+                conditions.extend(self.additions(size))
+            }
+            Conditions::Entry | Conditions::Answer | Conditions::CrashFree => {}
         }
         let Some(stay) = self.fixed(&Term::constant(0, CType::Int, "0")) else {
             return;
