@@ -21,7 +21,7 @@ use patchwright_exec::{
 };
 use patchwright_repair::{
     RepairOptions,
-    likelihood::{Traits, kind_name},
+    likelihood::{Traits, Weights, kind_name},
     linked::Linked,
 };
 use patchwright_space::{Schemas, exits::Conditions};
@@ -284,7 +284,9 @@ fn progress(measured: &Measured) -> String {
             kind_name(found.traits.kind),
             found.traits.cost,
             found.rank,
-            measured.rank(Traits::report_order).unwrap_or_default(),
+            measured
+                .rank(|a, b| Weights::fitted().order(a, b))
+                .unwrap_or_default(),
             measured.total()
         ),
         None => format!(
@@ -382,7 +384,8 @@ fn ranks(fixes: &[&Measured]) -> (Vec<f64>, Vec<f64>) {
         (developer.traits.cost as usize <= one.candidates.len()).then(|| {
             (
                 developer.rank as f64,
-                one.rank(Traits::report_order).unwrap_or_default(),
+                one.rank(|a, b| Weights::fitted().order(a, b))
+                    .unwrap_or_default(),
             )
         })
     });

@@ -11,7 +11,7 @@ use std::{
 };
 
 use patchwright_exec::files;
-use patchwright_repair::likelihood::{FEATURES, Traits};
+use patchwright_repair::likelihood::{FEATURES, Weights};
 
 use crate::{
     fixes::data::{Measured, Untyped, read},
@@ -172,7 +172,7 @@ pub fn run(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
     let report = Quality {
         ranks: measured
             .iter()
-            .filter_map(|one| one.rank(Traits::report_order))
+            .filter_map(|one| one.rank(|a, b| Weights::fitted().order(a, b)))
             .collect(),
         bits: Vec::new(),
     };

@@ -59,12 +59,24 @@ struct Queue {
 
 /// The first candidate of a class.
 struct Waiting {
-    /// What keeps something from being done comes last; the cheaper comes first, and then what was found first.
-    key: (bool, u32, usize),
+    /// What keeps something from being done comes last.
+    is_evasion: bool,
+    /// The likelier comes first, and then what was found first.
+    bits: f64,
+    number: usize,
     file: PathBuf,
     text: Vec<u8>,
     visited_by: Option<BTreeSet<usize>>,
     patch: Patch,
+}
+
+impl Waiting {
+    /// Which of two is verified first.
+    fn order(&self, other: &Waiting) -> std::cmp::Ordering {
+        let by_kind = self.is_evasion.cmp(&other.is_evasion);
+        let by_bits = self.bits.total_cmp(&other.bits);
+        by_kind.then(by_bits).then(self.number.cmp(&other.number))
+    }
 }
 
 /// Ends [`Early::work`] when the search ends, however that is.
@@ -119,7 +131,9 @@ impl<'e, 'a> Early<'e, 'a> {
         let waiting = proposals.iter().find_map(|proposal| {
             let (file, text, diff) = proposal.applied(places)?;
             Some(Waiting {
-                key: (proposal.is_evasion, class.cost, 0),
+                is_evasion: proposal.is_evasion,
+                bits: proposal.bits,
+                number: 0,
                 file: file.to_path_buf(),
                 text,
                 visited_by: proposal.visited_by(places).cloned(),
@@ -130,7 +144,7 @@ impl<'e, 'a> Early<'e, 'a> {
         if let Some(mut waiting) = waiting
             && queue.seen.insert(waiting.patch.diff.clone())
         {
-            waiting.key.2 = queue.seen.len();
+            waiting.number = queue.seen.len();
             queue.waiting.push(waiting);
         }
         drop(queue);
@@ -172,7 +186,7 @@ impl<'e, 'a> Early<'e, 'a> {
             }
             let is_time = first_since.is_none_or(|since| busy * SHARE <= since.elapsed());
             let waiting = queue.waiting.iter().enumerate();
-            let best = waiting.min_by_key(|(_, waiting)| waiting.key);
+            let best = waiting.min_by(|(_, a), (_, b)| a.order(b));
             if let Some(best) = best.map(|(at, _)| at).filter(|_| is_time) {
                 return Some(queue.waiting.swap_remove(best));
             }

@@ -7,9 +7,11 @@ pub mod form;
 pub mod surprise;
 pub mod tokens;
 pub mod traits;
+mod weights;
 
 pub use form::{Form, Shape};
 pub use traits::{Change, FunctionFacts, Number, Origin, Role, Traits, changed, kind_name};
+pub use weights::Weights;
 
 use serde::Serialize;
 

@@ -4,6 +4,7 @@ use std::{
     borrow::Cow,
     collections::{BTreeMap, BTreeSet},
     path::Path,
+    rc::Rc,
 };
 
 use patchwright_csource::Function;
@@ -15,7 +16,7 @@ use crate::{
     evasion::{empties, is_evasion},
     found::FoundClass,
     instrumented::{HoleEntry, Instrumented, SourceFile},
-    likelihood::{Change, FunctionFacts, Traits},
+    likelihood::{Change, FunctionFacts, Traits, Weights, surprise::Habits},
     patch::Patch,
 };
 
@@ -32,6 +33,8 @@ pub(crate) struct Proposal<'a> {
     pub(crate) member: usize,
     /// What its kind and its text tell.
     pub(crate) traits: Traits,
+    /// How unlikely it is, in bits: see [`Weights::bits`], with what the tests say of its location.
+    pub(crate) bits: f64,
     /// See [`is_evasion`].
     pub(crate) is_evasion: bool,
     /// Enough candidates before it differ from it in a number only, or are of the same location.
@@ -148,18 +151,13 @@ const NEAR_CRASH: f64 = 0.45;
 /// Of the nearness of a crash itself, so much makes a location one where it happens.
 const AT_CRASH: f64 = 0.9;
 
-/// Candidates in the order of the report. These keys decide, one after the other:
-///
-/// 1. Cost. Where tests crash, a change costs one more if it is neither in the function that crashes nor where that is called.
-/// 2. Drasticness. Moved statements come after changed values, then added numbers other than 1, and exits last.
-/// 3. Conditions of what crashes come first.
-/// 4. Odd changes come later: numbers as conditions, signs, casts, an operand twice, a variable that nothing reads any more.
-/// 5. Names that the function mentions come before others.
-/// 6. The first candidate of each class comes before the others of the class.
-/// 7. What calculates something new comes later, and what adds or takes away one and nothing else comes first.
-/// 8. Comparisons that the function has elsewhere come before others.
-/// 9. Steps at the end of a block, and numbers of the function or the next one, come before others.
-/// 10. Smaller changes of the text come first, then the kind of change and the order of the search decide.
+/// Where tests crash, what is changed elsewhere than in the function that crashes, or where that is called, is so many bits less likely…
+const FAR_FROM_CRASH: f64 = 3.0;
+
+/// …and a condition of what crashes is so many bits likelier: two in three fixes of crashes are such.
+const CONDITION_AT_CRASH: f64 = 2.0;
+
+/// Candidates in the order of the report: the likeliest first, by [`Weights::bits`] and by where tests crash. The likeliest of a class is its first.
 ///
 /// Of candidates that differ in a number only, all but the first [`NUMBERS_REPORTED`] come after everything else. So do those of one location
 /// beyond [`PATCHES_OF_LOCATION`]. Behind them comes what keeps something from happening or from being seen
@@ -170,7 +168,11 @@ pub(crate) fn ranked<'f>(classes: &'f [FoundClass], places: Places<'_>) -> Vec<P
         files,
         crash,
     } = places;
+    let weights = Weights::fitted();
+    let nearest = holes.iter().map(|hole| hole.nearness);
+    let nearest = nearest.fold(0.0, f64::max);
     let mut facts: BTreeMap<(usize, usize), FunctionFacts<'_>> = BTreeMap::new();
+    let mut habits: BTreeMap<usize, Rc<Habits<'_>>> = BTreeMap::new();
     let mut proposals: Vec<Proposal<'_>> = Vec::new();
     for (class, found) in classes.iter().enumerate() {
         let entry = &holes[found.entry];
@@ -178,8 +180,16 @@ pub(crate) fn ranked<'f>(classes: &'f [FoundClass], places: Places<'_>) -> Vec<P
         let (_, source) = found.changed(holes, files);
         let facts = facts
             .entry((entry.file, entry.hole.function))
-            .or_insert_with(|| FunctionFacts::of(unit, &unit.functions[entry.hole.function]));
+            .or_insert_with(|| {
+                let habits = habits
+                    .entry(entry.file)
+                    .or_insert_with(|| Rc::new(Habits::of(&unit.source)));
+                FunctionFacts::of(unit, &unit.functions[entry.hole.function])
+                    .with_habits(Rc::clone(habits))
+            });
         let is_local = found.is_local && found.header.is_none();
+        let is_far = crash && entry.nearness < nearest * NEAR_CRASH;
+        let is_at_crash = crash && entry.nearness >= nearest * AT_CRASH;
         // What is never executed is better not there, and so is what does nothing.
         let first = found.members.first().filter(|_| found.is_never);
         let never = first.and_then(|(edit, _)| Some((edit, deletion(places, entry, edit)?)));
@@ -200,6 +210,12 @@ pub(crate) fn ranked<'f>(classes: &'f [FoundClass], places: Places<'_>) -> Vec<P
                     Some(deletion) => (Cow::Owned(deletion), &Schema::Deletion),
                     None => (Cow::Borrowed(member_edit), schema),
                 };
+                let is_condition = matches!(schema, Schema::Guard | Schema::Refinement);
+                let of_location = match (is_far, is_at_crash && is_condition) {
+                    (true, _) => FAR_FROM_CRASH,
+                    (false, true) => -CONDITION_AT_CRASH,
+                    (false, false) => 0.0,
+                };
                 let traits = facts.traits(Change {
                     source,
                     edit: &edit,
@@ -214,6 +230,7 @@ pub(crate) fn ranked<'f>(classes: &'f [FoundClass], places: Places<'_>) -> Vec<P
                     schema: *schema,
                     member: 0,
                     is_evasion: (!takes_out || found.is_never) && traits.is_evasion,
+                    bits: weights.bits(&traits) + of_location,
                     traits,
                     is_crowd: false,
                     edit,
@@ -221,18 +238,7 @@ pub(crate) fn ranked<'f>(classes: &'f [FoundClass], places: Places<'_>) -> Vec<P
                 }
             })
             .collect();
-        members.sort_by_key(|member| {
-            let keeps_condition = member.schema == Schema::Refinement;
-            (
-                member.traits.is_unmentioned,
-                member.traits.forgets,
-                member.traits.strangeness,
-                member.traits.repeats,
-                !keeps_condition,
-                !member.traits.is_one_off,
-                member.traits.names_number,
-            )
-        });
+        members.sort_by(|a, b| a.bits.total_cmp(&b.bits));
         // Few members of a class are reported; what only takes something out is one of them.
         let taken_out = members.iter().position(Proposal::takes_out);
         if let Some(at) = taken_out.filter(|&at| at > 1) {
@@ -244,24 +250,9 @@ pub(crate) fn ranked<'f>(classes: &'f [FoundClass], places: Places<'_>) -> Vec<P
         }
         proposals.extend(members);
     }
-    let nearness = |found: &FoundClass| holes[found.entry].nearness;
-    let nearest = holes.iter().map(|hole| hole.nearness);
-    let nearest = nearest.fold(0.0, f64::max);
-    let is_far = |found: &FoundClass| crash && nearness(found) < nearest * NEAR_CRASH;
-    // Of what mends a crash, two in three are conditions of what crashes.
-    let keeps_from_crash = |proposal: &Proposal<'_>| {
-        crash
-            && matches!(proposal.schema, Schema::Guard | Schema::Refinement)
-            && nearness(proposal.found) >= nearest * AT_CRASH
-    };
-    proposals.sort_by_cached_key(|proposal| {
-        let standing = Standing {
-            is_evasion: proposal.is_evasion,
-            is_far: is_far(proposal.found),
-            keeps_from_crash: keeps_from_crash(proposal),
-            member: proposal.member,
-        };
-        (proposal.traits.report_key(standing), proposal.class)
+    proposals.sort_by(|a, b| {
+        let by_bits = a.bits.total_cmp(&b.bits);
+        a.is_evasion.cmp(&b.is_evasion).then(by_bits)
     });
     bring_deletions_forward(&mut proposals, places);
     let mut alike: BTreeMap<(usize, Vec<u8>), usize> = BTreeMap::new();
@@ -280,52 +271,6 @@ pub(crate) fn ranked<'f>(classes: &'f [FoundClass], places: Places<'_>) -> Vec<P
     }
     proposals.sort_by_key(|proposal| (proposal.is_evasion, proposal.is_crowd));
     proposals
-}
-
-/// What else the order of the report goes by.
-#[derive(Clone, Copy, Default)]
-struct Standing {
-    is_evasion: bool,
-    /// It is neither in the function that crashes nor where that is called.
-    is_far: bool,
-    /// It is a condition of what crashes.
-    keeps_from_crash: bool,
-    /// Its place in its class.
-    member: usize,
-}
-
-impl Traits {
-    /// Its place in the order of the report.
-    fn report_key(&self, standing: Standing) -> impl Ord + use<> {
-        // After what is moved, before what leaves early.
-        let drasticness = self.kind.drasticness();
-        let drastic = (drasticness.max(u32::from(self.is_offset)), self.is_offset);
-        (
-            standing.is_evasion,
-            self.cost + u32::from(standing.is_far),
-            (drastic, !standing.keeps_from_crash),
-            self.kind == Schema::UnusualExpression || self.repeats || self.forgets,
-            (self.is_unmentioned, standing.member, !self.remembers),
-            (self.is_calculated, !self.is_one_off),
-            self.strangeness,
-            self.is_early_step,
-            self.is_new_number || self.names_number,
-            self.size_of_change,
-            self.kind,
-        )
-    }
-
-    /// Which of two candidates comes first in a report if each is plausible, a class of its own, and where there is room for all of its
-    /// location.
-    pub fn report_order(&self, other: &Traits) -> std::cmp::Ordering {
-        let key = |traits: &Traits| {
-            traits.report_key(Standing {
-                is_evasion: traits.is_evasion,
-                ..Standing::default()
-            })
-        };
-        key(self).cmp(&key(other))
-    }
 }
 
 /// So many other changes of a statement that all pass say that what it does matters to no test: then the simplest is that it is not there.

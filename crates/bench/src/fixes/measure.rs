@@ -1,6 +1,6 @@
 //! One fix: its function before and after, and all candidates of that function.
 
-use std::{collections::BTreeMap, error::Error, path::PathBuf};
+use std::{collections::BTreeMap, error::Error, path::PathBuf, rc::Rc};
 
 use patchwright_changes::git::{History, Item};
 use patchwright_csource::{Clang, TranslationUnit};
@@ -9,7 +9,7 @@ use patchwright_repair::{
     RepairOptions,
     candidates::Candidates,
     instrumented::HoleEntry,
-    likelihood::{Change, Form, FunctionFacts, changed, tokens::placed_tokens},
+    likelihood::{Change, Form, FunctionFacts, changed, surprise::Habits, tokens::placed_tokens},
     linked::Linked,
 };
 use patchwright_space::{HoleKind, Schema};
@@ -171,7 +171,8 @@ fn enumerate(
     for entry in &candidates.holes {
         let unit = &candidates.files[entry.file].unit;
         facts.entry(entry.file).or_insert_with(|| {
-            FunctionFacts::of(unit, &unit.functions[entry.hole.function]).with_habits(unit)
+            FunctionFacts::of(unit, &unit.functions[entry.hole.function])
+                .with_habits(Rc::new(Habits::of(&unit.source)))
         });
     }
     let traits = |file: usize, edit: &Edit, kind, cost| {

@@ -158,10 +158,12 @@ impl Data {
 
     /// The weights as a file that people can read, in bits: a candidate with a feature of weight 1 is twice as likely as one without.
     pub fn toml(&self, model: &Model, fixes: usize, repositories: &[&str]) -> String {
-        let mut out = format!(
+        let out = format!(
             "# How likely candidates are: `patchwright-bench likelihood fit`, {fixes} fixes of {}.\n# In bits: what has a feature of weight 1 is twice as likely as what has not.\n",
             repositories.join(", ")
         );
+        // Numbers behind a table would belong to it.
+        let (mut numbers, mut tables) = (String::new(), String::new());
         for feature in FEATURES {
             let own = self.columns.iter().zip(&model.weights);
             let mut own: Vec<(&str, f64)> = own
@@ -172,19 +174,19 @@ impl Data {
             let _ = match &own[..] {
                 [] => Ok(()),
                 [(name, weight)] if *name == feature.name => {
-                    writeln!(out, "\n# {}\n{name} = {weight:.3}", feature.about)
+                    writeln!(numbers, "\n# {}\n{name} = {weight:.3}", feature.about)
                 }
                 all => {
-                    let _ = write!(out, "\n# {}\n[{}]\n", feature.about, feature.name);
+                    let _ = write!(tables, "\n# {}\n[{}]\n", feature.about, feature.name);
                     for (name, weight) in all {
                         let choice = name.split_once('=').map_or(*name, |(_, choice)| choice);
-                        let _ = writeln!(out, "{choice} = {weight:.3}");
+                        let _ = writeln!(tables, "{choice} = {weight:.3}");
                     }
                     Ok(())
                 }
             };
         }
-        out
+        out + &numbers + &tables
     }
 }
 

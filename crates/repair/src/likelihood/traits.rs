@@ -1,6 +1,9 @@
 //! What the text of a candidate, and of its function, tells about how likely it is meant.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    rc::Rc,
+};
 
 use patchwright_csource::{Function, TranslationUnit};
 use patchwright_space::Schema;
@@ -233,7 +236,7 @@ pub struct FunctionFacts<'u> {
     /// Where each word stands among the tokens.
     places: BTreeMap<&'u [u8], Vec<usize>>,
     /// Of the whole file, which takes long to read: they are there only where they are asked for.
-    habits: Option<Habits<'u>>,
+    habits: Option<Rc<Habits<'u>>>,
 }
 
 impl<'u> FunctionFacts<'u> {
@@ -264,9 +267,9 @@ impl<'u> FunctionFacts<'u> {
     }
 
     /// With what the whole file says where, for the surprise of candidates, which is 0 otherwise.
-    pub fn with_habits(self, unit: &'u TranslationUnit) -> Self {
+    pub fn with_habits(self, habits: Rc<Habits<'u>>) -> Self {
         FunctionFacts {
-            habits: Some(Habits::of(&unit.source)),
+            habits: Some(habits),
             ..self
         }
     }

@@ -1,0 +1,105 @@
+//! The weights of the model, fitted to changes that people made.
+
+use std::{collections::BTreeMap, sync::LazyLock};
+
+use patchwright_space::Schema;
+
+use super::{FEATURES, Traits, kind_name};
+
+/// The weights of all features, in bits. `patchwright-bench likelihood fit` writes them.
+const FITTED: &str = include_str!("weights.toml");
+
+/// A weight for each feature, and for each choice of those that have several.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Weights {
+    by_name: BTreeMap<String, f64>,
+}
+
+impl Weights {
+    /// The weights that belong to this version.
+    pub fn fitted() -> &'static Weights {
+        static WEIGHTS: LazyLock<Weights> =
+            LazyLock::new(|| Weights::read(FITTED).unwrap_or_default());
+        &WEIGHTS
+    }
+
+    /// Reads weights: a number under the name of each feature, or a table with a number for each choice.
+    ///
+    /// # Errors
+    /// What is wrong with the text, and where: it is no TOML, names an unknown feature, or has something else than numbers.
+    pub fn read(text: &str) -> Result<Self, String> {
+        let table: toml::Table = text.parse().map_err(|error| format!("{error}"))?;
+        let mut by_name = BTreeMap::new();
+        for (name, value) in table {
+            if !FEATURES.iter().any(|feature| feature.name == name) {
+                return Err(format!("no feature is called {name}"));
+            }
+            match value {
+                toml::Value::Table(choices) => {
+                    for (choice, value) in choices {
+                        let number = number(&value)
+                            .ok_or_else(|| format!("{name}.{choice} is no number"))?;
+                        by_name.insert(format!("{name}={choice}"), number);
+                    }
+                }
+                value => {
+                    let number = number(&value).ok_or_else(|| format!("{name} is no number"))?;
+                    by_name.insert(name, number);
+                }
+            }
+        }
+        Ok(Weights { by_name })
+    }
+
+    /// How much less likely a candidate is than one whose features weigh nothing, in bits: one more says half as likely. Only differences among
+    /// candidates of one program have a meaning.
+    pub fn bits(&self, traits: &Traits) -> f64 {
+        let features = FEATURES.iter().filter_map(|feature| feature.of(traits));
+        let sum: f64 = features
+            .map(|(name, value)| self.by_name.get(&name).copied().unwrap_or(0.0) * value)
+            .sum();
+        -sum
+    }
+}
+
+impl Weights {
+    /// The bits of the kind of a candidate and of its cost alone, which are known before its text is.
+    pub(crate) fn bits_of_kind(&self, kind: Schema, cost: u32) -> f64 {
+        let weight = |name: &str| self.by_name.get(name).copied().unwrap_or(0.0);
+        let name = kind_name(kind);
+        -(weight(&format!("kind={name}"))
+            + weight(&format!("kind-at-cost={name}-{cost}"))
+            + weight("cost") * f64::from(cost))
+    }
+
+    /// Which of two candidates of one function is likelier: that one is less.
+    pub fn order(&self, one: &Traits, other: &Traits) -> std::cmp::Ordering {
+        self.bits(one).total_cmp(&self.bits(other))
+    }
+}
+
+fn number(value: &toml::Value) -> Option<f64> {
+    let whole = value.as_integer().map(|number| number as f64);
+    value.as_float().or(whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_fitted_weights_are_read() {
+        let weights = Weights::read(FITTED).expect("the weights of this version");
+        assert!(weights.by_name.contains_key("kind=expression"));
+        assert!(weights.by_name.values().all(|weight| weight.is_finite()));
+    }
+
+    #[test]
+    fn what_is_no_weight_is_named() {
+        let message = |text| Weights::read(text).expect_err("no weights");
+        assert_eq!(message("colour = 1"), "no feature is called colour");
+        assert_eq!(message("cost = \"x\""), "cost is no number");
+        assert_eq!(message("[kind]\nguard = true"), "kind.guard is no number");
+        assert!(message("cost =").contains("line 1"));
+    }
+}
