@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use patchwright_space::{Form, HoleKind, Schema, exits::Conditions, term::Context};
 
-use crate::{RepairOptions, family::Unit, instrumented::HoleEntry};
+use crate::{RepairOptions, family::Unit, instrumented::HoleEntry, likelihood::Weights};
 
 /// So many conditions next to where failing tests crash, and next to each call on the way there, are explored ahead of all else…
 const CONDITIONS_AT_CRASHES: usize = 12;
@@ -40,7 +40,7 @@ pub(crate) struct Step {
     pub(crate) unit: usize,
 }
 
-/// The order of the search. At each cost, alternatives come first, moved statements last of them: they are few, and one that passes all
+/// The order of the search. Likely kinds of alternatives come one cost earlier. At each cost, alternatives come first, moved statements last of them: they are few, and one that passes all
 /// tests hardly does so by chance. Conditions are next: they have few classes. Those at crashes are some costs ahead, as are
 /// first values if the program `reads_unset` variables. A whole space is explored by kinds of location, those first
 /// that need fewest executions: whatever ends it early, as many candidates as possible have a verdict.
@@ -86,8 +86,9 @@ pub(crate) fn steps(
                 true => COSTS_AHEAD,
                 false => 0,
             };
+            let early = u32::from(!options.all && is_likely(&entry(unit).hole.kind, cost));
             let level = (cost + later[units[unit].entry])
-                .saturating_sub(ahead)
+                .saturating_sub(ahead.max(early))
                 .max(1);
             Step { level, cost, unit }
         })
@@ -102,6 +103,17 @@ pub(crate) fn steps(
         });
     }
     steps
+}
+
+/// Whether alternatives of this cost are likelier than expressions that cost one less. They are few, so they come as early as those.
+fn is_likely(kind: &HoleKind, cost: u32) -> bool {
+    let HoleKind::Choice(choice) = kind else {
+        return false;
+    };
+    let weights = Weights::fitted();
+    let least = weights.bits_of_kind(Schema::Expression, cost.saturating_sub(1));
+    let mut of_cost = (choice.alternatives.iter()).filter(|alternative| alternative.cost == cost);
+    of_cost.any(|alternative| weights.bits_of_kind(alternative.schema, cost) < least)
 }
 
 /// How many costs later each location has its turn.
