@@ -13,12 +13,13 @@ const LIMIT: u64 = 512 << 20;
 /// Where what was read of sources is kept.
 #[derive(Args, Clone, Debug, Default)]
 pub struct CacheArgs {
-    /// Keep in this folder, for later runs, what the compiler says of sources, and what an untouched program's build
-    /// makes and its tests do [default: `patchwright/sources` in `$XDG_CACHE_HOME` or `~/.cache`]
+    /// The folder of the cache [default: patchwright/sources in $XDG_CACHE_HOME or ~/.cache]
+    ///
+    /// It keeps for later runs: the answers of clang, and the builds and test results of untouched programs.
     #[arg(long, value_name = "DIR", help_heading = "Cache")]
     pub cache: Option<PathBuf>,
 
-    /// Find all of that out each time, and keep nothing
+    /// Neither read nor write a cache
     #[arg(long, conflicts_with = "cache", help_heading = "Cache")]
     pub no_cache: bool,
 }

@@ -9,15 +9,15 @@ use tracing_subscriber::filter::LevelFilter;
 /// Flags of all commands about what is shown.
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub struct ShownArgs {
-    /// Show no progress and no notes, only results, warnings and errors
+    /// Show only results, warnings and errors
     #[arg(short, long, global = true, help_heading = "Display")]
     pub quiet: bool,
 
-    /// Show what is done in detail; twice: in more detail
+    /// Show each step; twice: with details
     #[arg(short, long, global = true, action = clap::ArgAction::Count, conflicts_with = "quiet", help_heading = "Display")]
     pub verbose: u8,
 
-    /// Whether results are coloured
+    /// Colour the results
     #[arg(
         long,
         global = true,

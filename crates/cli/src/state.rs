@@ -27,13 +27,11 @@ pub fn journal(resuming: &Resuming, command: &str) -> Option<JournalOptions> {
 /// How an interrupted run is resumed.
 #[derive(Args, Clone, Debug)]
 pub struct Resuming {
-    /// Go on where an earlier run of the same project with the same tests was ended: nothing that
-    /// is known is executed again
+    /// Go on where the same command ended, and execute nothing twice
     #[arg(long, help_heading = "Resuming")]
     pub resume: bool,
 
-    /// The folder in which results are kept for that [default: a folder for each command in
-    /// patchwright of the user's cache]
+    /// The folder of the journal that --resume reads [default: in $XDG_CACHE_HOME/patchwright or ~/.cache/patchwright]
     #[arg(long, value_name = "DIR", help_heading = "Resuming")]
     pub state: Option<PathBuf>,
 }

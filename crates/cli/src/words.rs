@@ -19,11 +19,11 @@ pub fn with_separate_tests(words: Vec<OsString>, command: &Command) -> Vec<OsStr
     let arguments = || subcommand.get_arguments().chain(command.get_arguments());
     let longs: BTreeSet<&str> = arguments()
         .flat_map(|argument| argument.get_long_and_visible_aliases().unwrap_or_default())
-        .chain(["help", "version"])
+        .chain(["version"])
         .collect();
     let shorts: BTreeSet<char> = arguments()
         .filter_map(clap::Arg::get_short)
-        .chain(['h', 'V'])
+        .chain(['V'])
         .collect();
     let is_flag = |word: &str| {
         if let Some(long) = word.strip_prefix("--") {
@@ -95,16 +95,13 @@ fn usage(text: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
-    use crate::commands::Cli;
 
     #[test]
     fn names_of_tests_that_begin_with_a_minus_sign_are_told_from_flags() {
         let separate = |text: &str| {
             let words = text.split(' ').map(OsString::from).collect();
-            let words = with_separate_tests(words, &Cli::command());
+            let words = with_separate_tests(words, &crate::help::command(true));
             let words: Vec<String> = words
                 .into_iter()
                 .map(|word| word.into_string().unwrap())
