@@ -65,7 +65,7 @@ pub fn assuming(
     let read = reader.parse(file, Some(original));
     let (mut unit, _) = read.map_err(|error| match error {
         Problem::Input(message) => Problem::Input(format!(
-            "--assume has to be C over the parameters of `{name}` and globals: {message}"
+            "--assume must be a C expression over the parameters of `{name}` and globals: {message}"
         )),
         other => other,
     })?;

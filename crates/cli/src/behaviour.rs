@@ -185,7 +185,7 @@ pub fn look(
     for (at, variant) in variants.iter().enumerate().take(MOST_PATCHES) {
         if at > 1 && begun.elapsed() > budget.mul_f64(BUILDING) {
             behaviour.notes.push(format!(
-                "only the first {at} of {} patches were executed, for want of time; --compare-budget gives them more",
+                "only the first {at} of {} patches were executed before time ran out; give a larger --compare-budget",
                 variants.len()
             ));
             break;
@@ -294,7 +294,7 @@ fn read_answers(file: &Path) -> Result<Vec<Answer>, Problem> {
     let text = files::read(file).map_err(Problem::of)?;
     answers(&String::from_utf8_lossy(&text)).map_err(|(line, error)| {
         Problem::Input(format!(
-            "{}:{line}: this is no answer: {error}; a line is {{\"arguments\": [\"-5\"], \"input\": \"\", \"output\": \
+            "{}:{line}: this is not an answer: {error}; write {{\"arguments\": [\"-5\"], \"input\": \"\", \"output\": \
              \"0\\n\", \"status\": 0}}",
             file.display()
         ))
@@ -601,13 +601,15 @@ impl Look {
             }
             let number: usize = line
                 .parse()
-                .map_err(|_| Problem::Input(format!("`{line}` is none of the numbers")))?;
+                .map_err(|_| Problem::Input(format!("`{line}` is not one of the numbers")))?;
             let right = match number {
                 0 => None,
                 _ => match choices.get(number - 1) {
                     Some((did, _)) => Some(*did),
                     None => {
-                        return Err(Problem::Input(format!("`{line}` is none of the numbers")));
+                        return Err(Problem::Input(format!(
+                            "`{line}` is not one of the numbers"
+                        )));
                     }
                 },
             };

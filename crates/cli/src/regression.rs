@@ -204,7 +204,7 @@ fn try_run(args: &RegressionArgs, is_over: &Arc<AtomicBool>) -> Result<Exit, Pro
     let below = project.root.strip_prefix(&root).unwrap_or(Path::new(""));
     if !below.as_os_str().is_empty() {
         progress.note(&format!(
-            "of each commit the folder {} is built; what its build reads above that comes from the working tree",
+            "only the folder {} of each commit is built; files above it that its build reads come from the working tree",
             below.display()
         ));
     }
@@ -212,7 +212,7 @@ fn try_run(args: &RegressionArgs, is_over: &Arc<AtomicBool>) -> Result<Exit, Pro
     let dirty = dirty(&history, below, &taken)?;
     if !dirty.is_empty() {
         progress.warn(&format!(
-            "{} changed and not committed: commits are searched, so that does not count",
+            "{}: changes that are not committed do not count, because only commits are searched",
             names(&dirty)
         ));
     }
@@ -246,7 +246,7 @@ fn try_run(args: &RegressionArgs, is_over: &Arc<AtomicBool>) -> Result<Exit, Pro
     tried.iter().for_each(|told| progress.warn(told));
     if !trials.submodules().is_empty() {
         progress.warn(&format!(
-            "submodules are empty folders in what is built: {}",
+            "submodules are built as empty folders: {}",
             names(trials.submodules())
         ));
     }

@@ -96,7 +96,7 @@ pub fn run(args: &SliceArgs) -> Exit {
 fn parse(text: &str) -> Result<Criterion, String> {
     let wrong = || {
         format!(
-            "`{text}` is no place: write FILE:LINE or FILE:LINE:VARIABLE, as in `sum.c:12:total`"
+            "`{text}` is not a place: write FILE:LINE or FILE:LINE:VARIABLE, as in `sum.c:12:total`"
         )
     };
     let parts: Vec<&str> = text.split(':').collect();
@@ -254,7 +254,7 @@ fn execute(
     drop(machine);
     if recorder.is_full() {
         return Err(format!(
-            "the execution is too long: it has more than {MOST_DEPENDENCES} dependences"
+            "the execution is too long: it has more than {MOST_DEPENDENCES} dependences; give the program a smaller input"
         ));
     }
     let occurrence = match args.every {

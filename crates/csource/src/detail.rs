@@ -11,7 +11,7 @@ use crate::{
     types::{LengthId, RecordId, TypeId},
 };
 
-/// More about an expression.
+/// What executing an expression needs beyond its [`ExprKind`](crate::tree::ExprKind).
 #[derive(Clone, Debug, PartialEq)]
 pub enum Detail {
     /// `++x`, `x++`, `--x`, `x--`
@@ -75,7 +75,7 @@ pub enum Detail {
     Label(String),
 }
 
-/// More about a function.
+/// What executing a function needs beyond its tree.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Details {
     /// Of its expressions.
@@ -111,7 +111,7 @@ pub struct Details {
     pub position: u32,
 }
 
-/// How a function is declared.
+/// One declaration of a function, with or without a body.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Declaration {
     /// Its name.
@@ -149,7 +149,7 @@ pub struct Declaration {
     pub order: u32,
 }
 
-/// What inline assembly without instructions does.
+/// The operands of inline assembly whose template is empty.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Assembly {
     /// Evaluated first.
@@ -158,7 +158,8 @@ pub struct Assembly {
     pub outputs: Vec<(ExprId, Option<ExprId>)>,
 }
 
-/// The order in which functions are called before `main`, and the other way round when the program ends.
+/// When a constructor runs among the functions before `main`. Destructors run in the opposite order at
+/// the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Priority {
     /// After all that have a number, before `main`.
@@ -169,7 +170,7 @@ pub enum Priority {
     Unknown,
 }
 
-/// How a variable is declared.
+/// What the declaration of a variable says beyond its type.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Declared {
     /// `static`

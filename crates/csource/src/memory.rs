@@ -1,4 +1,4 @@
-//! What clang has said before: its answers about a source are kept in a cache, under the digest of all that they depend on.
+//! Caches clang's answers about a source, under the digest of all that they depend on.
 //!
 //! That is: what the preprocessor makes of the source, with all definitions, among them the version of the compiler; the text of every
 //! file that it comes from, since the places of words within a line do not show there; what the compiler says it is going to do, its

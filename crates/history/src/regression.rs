@@ -71,8 +71,7 @@ pub enum RegressionError {
     },
     /// The ends are in branches that parted before the failure came.
     #[error(
-        "the test `{test}` fails in {base} already, where {good} and {bad} part: it was mended on the way to {good}, and not \
-         introduced on the way to {bad}; name a revision before {base}"
+        "the test `{test}` fails already in {base}, the last common commit of {good} and {bad}: the failure was mended on the way to {good}; name a revision before {base}"
     )]
     BaseFails {
         /// The test.

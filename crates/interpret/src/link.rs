@@ -39,7 +39,7 @@ pub enum LinkError {
         reason: String,
     },
     /// The objects do not fit.
-    #[error("the program's objects are larger than the limit of memory")]
+    #[error("the program's objects need more memory than the limit")]
     TooLarge,
 }
 

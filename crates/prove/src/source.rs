@@ -42,9 +42,7 @@ pub enum EntryError {
         parameter: String,
     },
     /// A flag that speaks of no pointer among the inputs.
-    #[error(
-        "`{flag}`: no pointer among the inputs of `{function}` that this could be said of is called `{name}`; {known}"
-    )]
+    #[error("`{flag}`: `{function}` has no such pointer input called `{name}`; {known}")]
     Flag {
         /// The flag, as it was given.
         flag: String,

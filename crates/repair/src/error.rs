@@ -121,7 +121,7 @@ pub enum RepairError {
     },
     /// What the failing tests show depends on what was never written.
     #[error(
-        "the failing tests ({tests}) pass in the instrumented program, whatever the variables hold that have no value: the program reads what was never written, such as a variable, an element of an array or fresh memory. Compile it with -O2 -Wall (--cflags), or with -fsanitize=memory, to find where"
+        "the failing tests ({tests}) pass in the instrumented program: the program reads memory that was never written, such as a variable, an element of an array or fresh memory. Compile it with -O2 -Wall (--cflags), or with -fsanitize=memory, to find where"
     )]
     ReadsUnset {
         /// The tests.

@@ -117,8 +117,8 @@ pub fn focus(
         Err(_) if !crashes && !is_narrow => return Ok(()),
         Err(error) => {
             let unknown = match crashes {
-                true => "where tests crash is not known, and no use is made of it",
-                false => "what is suspicious inside of expressions is not known",
+                true => "the places of crashes are not known",
+                false => "the suspicion inside of expressions is not known",
             };
             (surroundings.events)(Event::Warning(format!("{unknown}: {error}")));
             return Ok(());

@@ -221,7 +221,7 @@ pub fn prepare<'a>(
             many => format!("the verdicts of {many} tests"),
         };
         events(Event::Note(format!(
-            "an earlier run on the same files knew {build}{and}{verdicts}; --no-cache finds out anew"
+            "an earlier run on the same files has left {build}{and}{verdicts}; --no-cache does not use them"
         )));
     }
     phases.baseline = started.elapsed();

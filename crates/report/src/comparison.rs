@@ -231,11 +231,11 @@ impl Comparison {
                 style.paint("33;1", "Unfinished")
             ),
             _ if self.none_ends && self.reasons.is_empty() => format!(
-                "{}: with none of the inputs that were looked at {of} comes to its end in both versions.",
+                "{}: no input that was explored lets {of} end in both versions.",
                 style.paint("33;1", "Unknown")
             ),
             _ if self.none_ends => format!(
-                "{}: both versions fail for every input that was looked at; of others nothing is known of {of}:",
+                "{}: both versions fail for every input that was looked at; for other inputs nothing is known of {of}:",
                 style.paint("33;1", "Unknown")
             ),
             _ => format!(

@@ -239,8 +239,8 @@ pub fn summary(outcome: &RepairOutcome) -> String {
     if stats.ran_out > 0 && outcome.patches.is_empty() {
         let _ = writeln!(
             text,
-            "Ended for taking many times the processor time of a test: {}, of which {} were given more; --test-timeout says how much a test may take.",
-            count(stats.ran_out, "execution", "executions"),
+            "Executions ended because they took many times the processor time of their test: {}; {} of them got more time. --test-timeout sets the time of a test.",
+            grouped(stats.ran_out),
             grouped(stats.given_longer),
         );
     }

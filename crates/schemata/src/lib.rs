@@ -428,7 +428,9 @@ pub enum EngineError {
     NoBuild,
     #[error("the project has no tests")]
     NoTests,
-    #[error("a copy of the project cannot be used any more, and what tests have left may name it")]
+    #[error(
+        "a copy of the project is damaged and cannot be replaced, because files that tests have left may name its path"
+    )]
     Lost,
 }
 

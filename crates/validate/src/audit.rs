@@ -114,8 +114,8 @@ impl Audit<'_> {
         };
         format!(
             "AUDIT FAILED: {id} is plausible in a woven program{reached}, and {} in a build of its own. This is a bug of \
-             Patchwright, or a test is not stable; please report it, with the project and the patch. What rests on the same \
-             ground ({others} more) is built by itself now",
+             Patchwright, or a test is not stable; please report it, with the project and the patch. The verdicts of {others} more \
+             patches have the same grounds, so these are now built by themselves",
             checked.verdict.word()
         )
     }

@@ -28,7 +28,7 @@ pub enum ValidateError {
     #[error(transparent)]
     Record(#[from] RecordError),
     /// No test is stable.
-    #[error("no test tells anything: each of them ({names}) passes and fails without any change")]
+    #[error("all tests are flaky: each of them ({names}) passes and fails without any change")]
     OnlyFlaky {
         /// Their names.
         names: String,

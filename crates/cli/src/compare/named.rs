@@ -96,20 +96,19 @@ pub fn named(
             });
         } else if !path.exists() {
             return Err(Problem::Input(format!(
-                "{shown}: there is no such file or folder; versions are C files, folders of projects, and, after the \
-                 first, patches of it, or two revisions A..B"
+                "{shown}: there is no such file or folder; a version is a C file, the folder of a project, or a patch of the first version; A..B names two revisions"
             )));
         } else if let Some(first) = all.first().cloned() {
             all.extend(patched(&first, path, scratch, all.len())?);
         } else {
             return Err(Problem::Input(format!(
-                "{shown} is neither a C file nor a folder; a patch stands behind what it is a patch of"
+                "{shown} is neither a C file nor a folder; name the original first, then its patch"
             )));
         }
     }
     if all.len() < 2 {
         return Err(Problem::Input(
-            "there is one version only; name another one: a C file, a folder, or a patch"
+            "there is one version only; name a second one: a C file, a folder, or a patch"
                 .to_owned(),
         ));
     }

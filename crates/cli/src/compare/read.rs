@@ -308,7 +308,7 @@ fn places(
     }
     let (Some(function), Some([old, new])) = (&args.function, made) else {
         return Err(Problem::Input(
-            "the programs of projects are executed, and not encoded; name a function with --function".to_owned(),
+            "whole programs of projects can only be executed, which --no-native forbids; name a function with --function".to_owned(),
         ));
     };
     // The source that defines it, in both; one that differs rather than one that does not.

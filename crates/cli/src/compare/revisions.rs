@@ -59,7 +59,7 @@ pub fn find(
     let Some((old, new)) = range.split_once("..") else {
         return match file {
             Some(file) => Err(Problem::Input(format!(
-                "--file {}: it is a file of two revisions; name them: A..B",
+                "--file {}: --file needs two revisions; name them as A..B",
                 file.display()
             ))),
             None => Ok(None),
@@ -91,7 +91,7 @@ pub fn find(
             export(&history, &commit.id, &below, &folder, commit.time).map_err(Problem::of)?;
         for submodule in exported.submodules {
             eprintln!(
-                "patchwright: warning: {} is a submodule, of which a revision has nothing",
+                "patchwright: warning: {} is a submodule; a revision does not have its files",
                 submodule.display()
             );
         }

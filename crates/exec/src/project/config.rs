@@ -1,4 +1,4 @@
-//! The file `patchwright.toml`.
+//! Reads `patchwright.toml`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! What is asked of a runner: a command, its surroundings and its limits.
+//! A request to a runner: a command, its surroundings and its limits.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use super::{LimitKind, Outcome};
 use crate::limits::Limits;
 
-/// The environment of a command.
+/// Changes of the environment that a command inherits from the host.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Environment {
     /// Start from nothing instead of the environment in which the runner was started.
@@ -31,7 +31,7 @@ pub enum Stdin {
     Bytes(Vec<u8>),
 }
 
-/// Where an output of a command goes.
+/// Where an output of a command is written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Sink {
     /// Into the [`Outcome`].
@@ -47,7 +47,7 @@ pub enum Sink {
     Dump,
 }
 
-/// What happens when the captured output exceeds [`Limits::output`].
+/// What happens if the captured output exceeds [`Limits::output`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Overflow {
     /// The run ends with [`LimitKind::Output`].
@@ -83,8 +83,8 @@ pub struct Request {
 }
 
 impl Request {
-    /// A command without arguments that runs in `cwd` with the inherited environment, an empty
-    /// input, captured outputs and default limits.
+    /// Makes a request for `program` without arguments. It runs in `cwd` with the inherited
+    /// environment, an empty input, captured outputs and default limits.
     pub fn new(program: impl Into<OsString>, cwd: impl Into<PathBuf>) -> Self {
         Request {
             command: vec![program.into()],
@@ -99,7 +99,7 @@ impl Request {
         }
     }
 
-    /// `sh -c script`.
+    /// Makes a request for `sh -c script` in the folder `cwd`.
     pub fn shell(script: impl Into<OsString>, cwd: impl Into<PathBuf>) -> Self {
         Request::new("/bin/sh", cwd).arg("-c").arg(script)
     }
@@ -122,8 +122,9 @@ impl Request {
         self
     }
 
-    /// Compiles anew where the compiler stands behind ccache: some versions of it (4.7.5) take texts that differ for the
-    /// same one under `-fsyntax-only`, and give what the compiler said about another.
+    /// Switches ccache off for this command (`CCACHE_DISABLE`). Some versions of it (4.7.5) confuse
+    /// two different texts under `-fsyntax-only`, and repeat what the compiler said about the other
+    /// one.
     pub fn past_compiler_caches(self) -> Self {
         self.env("CCACHE_DISABLE", "1")
     }
@@ -134,7 +135,7 @@ impl Request {
         self
     }
 
-    /// Sets where standard output goes.
+    /// Sets where the standard output goes.
     pub fn stdout(mut self, sink: Sink) -> Self {
         self.stdout = sink;
         self
