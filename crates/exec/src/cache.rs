@@ -213,11 +213,7 @@ pub struct Stamp {
 /// Returns the stamp and the contents of a regular file of at most `most` bytes.
 ///
 /// # Errors
-///
 /// A file that cannot be read, is not a regular file, or is larger than `most`.
-///
-/// # Errors
-/// As above, and where the file cannot be read.
 pub fn read_stamped(path: &Path, most: u64) -> io::Result<(Stamp, Vec<u8>)> {
     let file = OpenOptions::new()
         .read(true)
