@@ -63,11 +63,7 @@ pub struct Violation {
 /// Checks all invariants of a module.
 ///
 /// # Errors
-///
 /// All violations, if there are any.
-///
-/// # Errors
-/// The list, when it is not empty.
 pub fn verify(module: &Module) -> Result<(), Vec<Violation>> {
     let mut found = Vec::new();
     globals(module, &mut found);
