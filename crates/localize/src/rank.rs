@@ -14,7 +14,7 @@
 use crate::formula::{Counts, Formula};
 use crate::observe::Localization;
 
-/// A statement with its suspiciousness.
+/// A statement with its rank and its suspiciousness.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ranked {
     /// The statement.
@@ -33,7 +33,7 @@ pub struct Ranked {
     pub counts: Counts,
 }
 
-/// A function or file with its suspiciousness, that of its most suspicious statement.
+/// A function or a file. Its suspiciousness is that of its most suspicious statement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RankedGroup {
     /// Index of the function or file.
@@ -50,7 +50,8 @@ pub struct RankedGroup {
     pub statements: usize,
 }
 
-/// All that failing tests execute, most suspicious first.
+/// The statements that failing tests execute with their functions and files, each list the most
+/// suspicious first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ranking {
     /// Statements that a failing test executes.
