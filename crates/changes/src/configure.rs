@@ -1,4 +1,4 @@
-//! Which branches of conditional directives a change is measured in: those that it touches.
+//! Chooses the branches of conditional directives in which a change is measured: those that it touches.
 
 use patchwright_flow::Directives;
 use rustc_hash::FxHashSet;
