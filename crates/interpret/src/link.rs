@@ -12,7 +12,7 @@ use crate::{
     world::World,
 };
 
-/// Why modules are no program.
+/// Why modules cannot be linked to a program that can be executed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LinkError {
     /// The modules do not fit together.
@@ -44,7 +44,8 @@ pub enum LinkError {
 }
 
 impl<'w> Machine<'w> {
-    /// Links modules to a program.
+    /// Links modules to a program and makes a machine that can run it. `world` is everything outside
+    /// of the program.
     ///
     /// # Errors
     /// When the modules define a name twice, or use an object that nothing defines.
