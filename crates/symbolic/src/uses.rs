@@ -1,4 +1,4 @@
-//! What a function does with its parameters that are pointers, as far as it tells what they are meant to lead to.
+//! Finds what a function does with its pointer parameters, which tells what they are meant to point to.
 
 use patchwright_ir::{
     Function, InstructionKind, LocalId, LocalKind, Operand, TempId, TerminatorKind, Type, Value,
@@ -16,7 +16,7 @@ pub struct Use {
     pub hands_on: bool,
 }
 
-/// The use of each parameter.
+/// Returns the use of each parameter.
 pub fn uses(function: &Function) -> Vec<Use> {
     let count = function.parameters.len();
     let mut all = vec![Use::default(); count];
