@@ -1,4 +1,4 @@
-//! What is asked of a search for repairs, and what it answers.
+//! The question to a search for repairs, and its answers.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use patchwright_solve::{Statistics, Term, Terms};
 
 use crate::mutation::Change;
 
-/// An expression that can be changed.
+/// An expression that can be changed: the number of its choice and of its alternatives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choosable {
     /// The number of its choice.
@@ -38,7 +38,7 @@ pub struct Question {
     pub near: BTreeMap<u32, i64>,
 }
 
-/// How far a search goes.
+/// The limits of a search for repairs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
     /// Changes of a patch at most.
@@ -68,7 +68,7 @@ impl Default for Extent {
     }
 }
 
-/// For which inputs a repair is right.
+/// The inputs for which a repair is right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Standing {
     /// For all.
@@ -105,7 +105,7 @@ pub enum Judged {
     Open(Open),
 }
 
-/// Decides about single patches, which a [`Question`] leaves open: with larger bounds, or in other ways.
+/// Decides about single patches that a [`Question`] leaves open: with larger bounds, or in other ways.
 pub trait Decider {
     /// Decides about the program with these changes, and these values of open constants.
     fn decide(
@@ -116,7 +116,7 @@ pub trait Decider {
     ) -> Judged;
 }
 
-/// Leaves each patch open that goes on beyond the bound of the question, which is this one.
+/// A decider that leaves each patch open that goes beyond the bound of the question, which is the field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoDecider(pub u32);
 
@@ -126,7 +126,7 @@ impl Decider for NoDecider {
     }
 }
 
-/// A patch that is right.
+/// A patch that is right, with its changes and constants.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Repair {
     /// Its changes.
@@ -145,7 +145,7 @@ pub struct Repair {
     pub same_as: Option<usize>,
 }
 
-/// What was done.
+/// Numbers about the work of a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Patches that were asked about.
@@ -164,7 +164,7 @@ pub struct Counts {
     pub single: u64,
 }
 
-/// How a search ended.
+/// The result of a search: whether all patches are decided, and those that are not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
     /// The repairs, in the order in which they were found.
