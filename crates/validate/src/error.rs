@@ -1,4 +1,4 @@
-//! Why a set of patches cannot be validated.
+//! The errors of a run.
 
 use patchwright_exec::{
     BuildError, FileError, JournalError, PoolError, ProjectError, RecordError, RunError, TestError,
@@ -67,7 +67,7 @@ pub enum ValidateError {
 }
 
 impl ValidateError {
-    /// The user, or a signal, has ended the run.
+    /// Whether the user or a signal has ended the run.
     pub fn is_cancelled(&self) -> bool {
         match self {
             ValidateError::Run(RunError::Cancelled)

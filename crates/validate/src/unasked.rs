@@ -1,4 +1,4 @@
-//! Few patches, validated without asking the untouched program what it does in the tests.
+//! Validates few patches without testing the untouched program first.
 //!
 //! Whoever validates a patch by hand applies it, builds, and runs the tests. To build the untouched program as well, and to run its tests,
 //! takes longer than that. What is known of it matters only where a test fails that may be unsteady, where time runs out, where files of
