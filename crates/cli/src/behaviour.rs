@@ -1,5 +1,5 @@
-//! What patches do to a program's behaviour: all of them are executed with the same inputs, and what somebody says of an
-//! input counts like a test.
+//! `--compare`: executes all patches on the same inputs, and reports what they change. The user's answers
+//! count like tests.
 
 mod natural;
 mod partitions;
@@ -49,10 +49,10 @@ const WALL: Duration = Duration::from_secs(5);
 /// One that has less is not begun.
 const LEAST_WALL: Duration = Duration::from_millis(50);
 
-/// Changes a copy of the project.
+/// A function that changes a copy of the project.
 pub type Changing<'a> = Box<dyn Fn(&Worker) -> Result<(), Problem> + 'a>;
 
-/// A patch: how it changes a copy of the project.
+/// A patch and how it changes a copy of the project.
 pub struct Variant<'a> {
     /// What it is called, in messages.
     pub name: String,
@@ -75,7 +75,7 @@ struct Row {
     did: Vec<u32>,
 }
 
-/// Looks at the patches of a repair, and orders them by what they do.
+/// Compares the behaviour of a repair's patches, and orders the patches by it.
 pub fn of_repair(
     args: &BehaviourArgs,
     project: &Project,
@@ -110,7 +110,7 @@ pub fn of_repair(
     Some(behaviour)
 }
 
-/// What is wrong is told, and the patches are reported as they were.
+/// Prints an error, and returns `None` so that the patches are reported as they were.
 pub fn told<T>(result: Result<T, Problem>) -> Option<T> {
     match result {
         Ok(found) => Some(found),
@@ -122,7 +122,7 @@ pub fn told<T>(result: Result<T, Problem>) -> Option<T> {
     }
 }
 
-/// Executes all variants, and tells what they do, and the order in which they are to be reported.
+/// Executes all variants. It returns the report and the order in which the patches are to be shown.
 ///
 /// # Errors
 /// What keeps them from being executed at all.

@@ -1,4 +1,4 @@
-//! `--cache` and `--no-cache`: what clang has said of a source, and what an untouched program does, is kept for later runs.
+//! `--cache` and `--no-cache`: the cache of clang's answers and of untouched programs.
 
 use std::path::PathBuf;
 
@@ -25,7 +25,7 @@ pub struct CacheArgs {
 }
 
 impl CacheArgs {
-    /// The cache, if there is to be one and its folder can be used.
+    /// Opens the cache. It is `None` with `--no-cache`, or if the folder cannot be used.
     pub fn open(&self) -> Option<Cache> {
         if self.no_cache {
             return None;

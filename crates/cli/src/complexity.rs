@@ -272,7 +272,7 @@ fn definitions(args: &ComplexityArgs) -> Result<Definitions, Problem> {
     Ok(definitions)
 }
 
-/// A commit in a line.
+/// Returns a commit as one line.
 pub fn title(commit: &Commit) -> String {
     format!(
         "{} · {} · {}",

@@ -1,4 +1,4 @@
-//! The flags that say what the inputs of a function are, which mean the same in all commands.
+//! The flags that describe the inputs of a function, for `prove` and `compare`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use patchwright_prove::inputs::Wishes;
 
 use crate::encoded::Problem;
 
-/// Which pointers may lead to the same.
+/// Which pointers may point to the same object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum MayAlias {
     /// Only those of --alias
@@ -70,7 +70,7 @@ pub struct InputArgs {
 }
 
 impl InputArgs {
-    /// The flag that says something of inputs, if one was given.
+    /// Returns the name of a flag about inputs, if one was given.
     pub fn given(&self) -> Option<&'static str> {
         let all = [
             ("--length", &self.length),
@@ -83,7 +83,7 @@ impl InputArgs {
             .map(|(flag, _)| flag)
     }
 
-    /// What the flags say. `usually_null` says that parameters may be null where nobody says it.
+    /// Returns what the flags say. With `usually_null`, parameters may be null by default.
     ///
     /// # Errors
     /// Values that cannot be read.

@@ -311,7 +311,7 @@ fn write(
     Ok(())
 }
 
-/// The number of workers, if none is given.
+/// Returns the number of workers if `-j` is not given.
 pub fn default_jobs() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }

@@ -1,4 +1,4 @@
-//! How much is shown, and whether in colour: flags of all commands.
+//! The flags about output: how much is shown, and in colour or not.
 
 use std::io::IsTerminal;
 use std::sync::OnceLock;
@@ -29,7 +29,7 @@ pub struct ShownArgs {
     pub color: Color,
 }
 
-/// Values of `--color`.
+/// When results are coloured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Color {
     /// On a terminal, unless NO_COLOR is set
@@ -43,7 +43,7 @@ pub enum Color {
 
 static SHOWN: OnceLock<ShownArgs> = OnceLock::new();
 
-/// From now on this is what is shown.
+/// Sets what is shown from now on.
 pub fn set(args: ShownArgs) {
     let _ = SHOWN.set(args);
 }
@@ -66,7 +66,7 @@ pub fn is_quiet() -> bool {
     shown().quiet
 }
 
-/// What diagnostics are shown where the environment does not say.
+/// Returns the level of the log, unless the environment sets it.
 pub fn diagnostics(args: &ShownArgs) -> LevelFilter {
     match args.verbose {
         0 => LevelFilter::OFF,

@@ -1,11 +1,11 @@
-//! Where what a long run knows is kept.
+//! The folders of journals.
 
 use std::path::PathBuf;
 
 use clap::Args;
 use patchwright_exec::JournalOptions;
 
-/// The folder of all journals in the user's cache.
+/// Returns the folder of all caches and journals, in the user's cache.
 pub fn folder() -> Option<PathBuf> {
     let named = |name| std::env::var_os(name).filter(|value| !value.is_empty());
     let cache = named("XDG_CACHE_HOME").map(PathBuf::from);
@@ -13,7 +13,7 @@ pub fn folder() -> Option<PathBuf> {
     Some(cache.join("patchwright"))
 }
 
-/// Where the journals of `command` are: in the folder that was given, else in the user's cache.
+/// Returns the journals' folder for `command`: the folder of `--state`, else one in the user's cache.
 pub fn journal(resuming: &Resuming, command: &str) -> Option<JournalOptions> {
     let given = resuming.state.clone();
     let folder = given.or_else(|| Some(folder()?.join(command)))?;

@@ -1,4 +1,4 @@
-//! The words of the command line, before and after they are understood.
+//! Prepares the words of the command line for clap, and rewrites its errors.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -66,7 +66,8 @@ pub fn with_separate_tests(words: Vec<OsString>, command: &Command) -> Vec<OsStr
 /// Flags that have another name now: the command, the name before, the name now.
 const RENAMED: [(&str, &str, &str); 1] = [("prove", "--timeout", "--budget")];
 
-/// What is wrong with the command line `words`, as all other errors are told.
+/// Returns the error about the command line `words` in the form of all other errors, or `None` for errors
+/// that are no messages, such as help.
 pub fn told(error: &clap::Error, words: &[OsString]) -> Option<String> {
     let text = error.render().to_string();
     let rest = text.strip_prefix("error: ")?;

@@ -1,5 +1,5 @@
-//! Functions that differ, compared one after the other: of a file of two revisions, or of projects of which nobody says what to
-//! execute.
+//! Compares the changed functions of a file of two revisions, or of projects without a known program, one
+//! after the other.
 
 use std::time::Instant;
 

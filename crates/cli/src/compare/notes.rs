@@ -1,8 +1,8 @@
-//! What a comparison takes for granted, told under its report.
+//! The notes under a report: the assumptions of a comparison.
 
 use super::{arguments::CompareArgs, read::Versions, replay};
 
-/// What is said of the inputs that two versions are compared for.
+/// Returns the notes about the inputs for which two versions are compared.
 pub fn notes(versions: &Versions, args: &CompareArgs) -> Vec<String> {
     let mut notes = Vec::new();
     if args.function.is_some() && !args.havoc && !replay::globals(versions).is_empty() {

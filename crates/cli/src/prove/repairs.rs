@@ -1,4 +1,4 @@
-//! All minimal repairs of a program: how far loops are followed for them, and what is told.
+//! `--repair`: lists all minimal repairs.
 
 use std::{collections::BTreeMap, time::Instant};
 
