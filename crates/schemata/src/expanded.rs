@@ -1,4 +1,4 @@
-//! A source as its preprocessor leaves it, and where two of them differ, function by function.
+//! Compares preprocessed sources, function by function.
 
 use std::collections::BTreeSet;
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! What woven programs say of patches, and what of it is told.
+//! Collects what woven programs say about patches, and tells each result once.
 
 use std::collections::{BTreeMap, BTreeSet};
 
