@@ -1,4 +1,4 @@
-//! Why a repair cannot be done.
+//! The errors of a repair.
 
 use std::path::PathBuf;
 
@@ -148,7 +148,7 @@ pub enum RepairError {
 }
 
 impl RepairError {
-    /// The user, or a signal, has ended the run.
+    /// Whether the user or a signal has ended the run.
     pub fn is_cancelled(&self) -> bool {
         match self {
             RepairError::Run(RunError::Cancelled) => true,

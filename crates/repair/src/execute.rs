@@ -1,4 +1,4 @@
-//! Executing candidates.
+//! Executes candidates.
 
 use std::{
     ffi::OsStr,

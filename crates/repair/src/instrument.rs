@@ -1,4 +1,4 @@
-//! One instrumented build that holds all locations, and which tests visit which of them.
+//! Makes one instrumented build with all locations, and finds which tests visit them.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

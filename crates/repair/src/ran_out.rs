@@ -1,4 +1,4 @@
-//! Candidates that ran out of processor time: they are executed again, alone and with more of it.
+//! Executes candidates again that ran out of processor time, with more of it.
 //!
 //! Most candidates that take ten times as long as the program never end, so they are ended early, and count as failing while others are
 //! explored. But a bound that was too small may become so large that the right candidate takes a hundred times as long. So each

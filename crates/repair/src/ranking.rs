@@ -1,4 +1,4 @@
-//! In which order candidates are reported: how likely each is meant.
+//! Orders plausible candidates for the report by how likely each is meant.
 
 use std::{
     borrow::Cow,
@@ -315,8 +315,8 @@ impl Traits {
         )
     }
 
-    /// Which of two candidates comes first in a report if each is plausible, a class of its own, and where there is room for all of its
-    /// location.
+    /// Compares two candidates for the report, as if each were a plausible class of its own and no
+    /// location had too many.
     pub fn report_order(&self, other: &Traits) -> std::cmp::Ordering {
         let key = |traits: &Traits| {
             traits.report_key(Standing {

@@ -1,4 +1,4 @@
-//! Repairs of two places, when no change of one place passes all tests.
+//! Searches for repairs of two places, if no change of one place passes all tests.
 //!
 //! A change of one place is sought that passes *some* failing test and all tests that pass, by a search in which the other failing tests
 //! do not count. Such a change is half of a repair. What is missing is either another half, which passes what the first does not; or the same

@@ -1,4 +1,4 @@
-//! What is reported has been applied to a clean copy, built without instrumentation, and tested.
+//! Verifies patches: each is applied to a clean copy, built without instrumentation, and tested.
 
 use std::{
     collections::BTreeSet,
