@@ -19,7 +19,8 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 use deletions::Placer;
 use matching::{Layout, Matching};
 
-/// How an action of the new version differs from the old version.
+/// How an action of the new version differs: added, modified, moved, or only using something that
+/// changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Alteration {
     /// It was not there.

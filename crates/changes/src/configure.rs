@@ -14,6 +14,7 @@ pub(crate) struct LineDifference {
 }
 
 impl LineDifference {
+    /// Computes which lines of both texts differ.
     pub fn of(old: &[u8], new: &[u8]) -> Self {
         let old_lines: Vec<&[u8]> = old
             .split(|byte| *byte == b'\n')

@@ -114,7 +114,7 @@ pub(crate) struct Known<'a> {
 }
 
 impl Known<'_> {
-    /// What other files define counts.
+    /// Whether headers are looked up, so that their contents matter.
     pub fn depends_on_headers(&self) -> bool {
         self.finder.is_some()
     }

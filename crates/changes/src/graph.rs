@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-/// What a vertex of a change sequence graph stands for.
+/// A vertex of a change sequence graph: the entry, the exit, or a changed place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Vertex {
     /// The program's entry, the source of the graph.
@@ -24,7 +24,7 @@ pub enum Vertex {
     },
 }
 
-/// How the element of a vertex changed.
+/// Whether a vertex is a changed statement or the place of deleted ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// A statement that was added, modified or moved.

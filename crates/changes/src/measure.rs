@@ -83,7 +83,7 @@ impl Measurement {
     }
 }
 
-/// Measures a change.
+/// Computes the graph and the figures of a change.
 pub fn measure(change: &Change) -> Measurement {
     measure_with(change, &mut Outlines::default())
 }

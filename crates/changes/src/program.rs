@@ -182,6 +182,7 @@ pub(crate) struct Program<'a> {
 }
 
 impl<'a> Program<'a> {
+    /// Collects the functions of the new version: those of the changed files and of `rest`.
     pub fn of(
         change: &'a Change,
         differences: &'a Differences,

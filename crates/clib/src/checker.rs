@@ -1,7 +1,7 @@
 //! The functions by which a program tells a verifier what must hold: `assert`, `__VERIFIER_assume` and
 //! their relatives.
 
-/// What a call tells a verifier.
+/// What a call tells a verifier: an assertion, an assumption, an error, a nondeterministic value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Statement {
     /// The argument is true.
@@ -49,7 +49,7 @@ pub fn statement(name: &str) -> Option<Statement> {
     })
 }
 
-/// What a call asks a verifier about a pointer.
+/// What a call asks a verifier about a pointer: whether it is accessible, its object, its offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Question {
     /// So many bytes may be read, or written, there: pointer and size.

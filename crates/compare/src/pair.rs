@@ -12,7 +12,7 @@ use crate::{
     leads::{Pointees, numbered},
 };
 
-/// One of the two programs.
+/// OLD or NEW: one of the two compared programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Side {
     /// The one before the change.

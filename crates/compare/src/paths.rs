@@ -77,7 +77,8 @@ impl Followed<'_> {
     }
 }
 
-/// Why an exploration has ended.
+/// Why an exploration has ended: all paths are known, it was interrupted, or an argument matters both by
+/// its bytes and as a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
     /// All paths are known, as far as they can be.

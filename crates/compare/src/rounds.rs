@@ -1,13 +1,15 @@
 //! Proves that two versions do the same for any number of rounds, by following their loops together.
 //!
-//! Both functions are cut where their loops begin ([`patchwright_symbolic::segments`]). What holds between the variables of both at a pair
-//! of beginnings is guessed (`i` of one is `i` of the other, or `n - i`), and what does not hold at the end of some segment
-//! that leads there is dropped, until nothing has to be dropped: what is left holds in each round, by induction. If under
-//! that no segment tells the versions apart, they are the same for all inputs: they take rounds together, and so end
-//! together, or neither does.
+//! Both functions are cut at the heads of their loops ([`patchwright_symbolic::segments`]). At each pair
+//! of heads, relations between the variables of both are guessed, such as `i` of one being `i` of the
+//! other, or `n - i`. A relation that does not hold at the end of some segment that leads there is
+//! dropped, until nothing has to be dropped. The remaining relations hold in each round, by induction.
 //!
-//! A function that calls itself is proved in the same way: the calls within it are taken for one unknown function in both,
-//! and that both make the same calls, in the same order, is a part of what has to be the same.
+//! If under these relations no segment tells the versions apart, they are the same for all inputs. They
+//! take rounds together, so both end or neither does.
+//!
+//! A recursive function is proved in the same way. Its inner calls are taken for one unknown function in
+//! both versions. Both versions must then make the same calls in the same order.
 
 use std::collections::{BTreeMap, BTreeSet};
 

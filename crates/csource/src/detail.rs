@@ -11,7 +11,8 @@ use crate::{
     types::{LengthId, RecordId, TypeId},
 };
 
-/// What executing an expression needs beyond its [`ExprKind`](crate::tree::ExprKind).
+/// Facts about an expression beyond its [`ExprKind`](crate::tree::ExprKind), such as the characters of a
+/// string.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Detail {
     /// `++x`, `x++`, `--x`, `x--`
@@ -75,7 +76,8 @@ pub enum Detail {
     Label(String),
 }
 
-/// What executing a function needs beyond its tree.
+/// Facts about a function beyond its tree: of its expressions, its `case` labels, its lines and its
+/// declaration.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Details {
     /// Of its expressions.
@@ -170,7 +172,7 @@ pub enum Priority {
     Unknown,
 }
 
-/// What the declaration of a variable says beyond its type.
+/// Facts about a variable's declaration beyond its type: linkage and alignment.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Declared {
     /// `static`

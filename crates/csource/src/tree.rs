@@ -20,7 +20,7 @@ pub struct StmtId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct VarId(pub u32);
 
-/// Where a node stands in the file that the user wrote.
+/// Where a node stands in the file as the user wrote it, and whether it can be replaced there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Place {
     /// Its first and last token are written in the file, outside any macro invocation, or it

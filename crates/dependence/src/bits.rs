@@ -17,7 +17,7 @@ impl Bits {
         new
     }
 
-    /// Removes a number.
+    /// Removes a number, if the set has it.
     pub fn remove(&mut self, number: u32) {
         if let Some(word) = self.0.get_mut(number as usize / 64) {
             *word &= !(1 << (number % 64));

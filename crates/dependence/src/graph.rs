@@ -56,7 +56,7 @@ pub enum Vertex {
     Meeting(RoutineId),
 }
 
-/// Why a vertex depends on another one.
+/// The kind of a dependence: by control, by a value, or between a call and a routine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum DependenceKind {
     /// It decides whether the vertex is executed.
@@ -222,7 +222,7 @@ impl<'p> Graph<'p> {
         graph
     }
 
-    /// Returns the program.
+    /// Returns the program of which this is the graph.
     pub fn program(&self) -> &'p Program {
         self.program
     }

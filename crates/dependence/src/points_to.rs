@@ -162,7 +162,7 @@ pub(crate) fn may_be_called(function: &Function, arguments: &[Type], result: Typ
 }
 
 impl PointsTo {
-    /// Analyses a program.
+    /// Computes the points-to sets of a linked program.
     pub fn of(program: &Program) -> PointsTo {
         let mut solver = Solver::new(program);
         solver.gather();

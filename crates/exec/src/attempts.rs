@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-/// How an attempt to reach something outside of the copy ended.
+/// How an attempt ended: refused, or made in a layer that is thrown away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum AttemptKind {
     /// A file outside of the copy was to be changed: refused.

@@ -29,7 +29,7 @@ impl Changes {
     }
 }
 
-/// What stands now at a path that has changed.
+/// What stands now at a path that has changed: nothing, a file, a link, a folder or something special.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Left {
     /// Nothing any more.

@@ -430,7 +430,7 @@ impl Log {
         Ok((Log { file, path }, text))
     }
 
-    /// Removes all lines.
+    /// Removes all lines from the file.
     ///
     /// # Errors
     /// When it cannot be written.

@@ -39,7 +39,7 @@ pub struct Limits {
     pub term_grace: Duration,
 }
 
-/// One mebibyte, in bytes.
+/// The number of bytes of a mebibyte.
 pub const MIB: u64 = 1 << 20;
 
 impl Default for Limits {

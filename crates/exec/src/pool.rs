@@ -248,7 +248,7 @@ impl Pool {
         Pool { workers }
     }
 
-    /// Adds a worker.
+    /// Adds a worker, which takes tasks from now on.
     pub fn add(&mut self, worker: Worker) {
         self.workers.push(worker);
     }

@@ -253,7 +253,7 @@ impl Sandbox {
         }
     }
 
-    /// Removes the copy.
+    /// Removes the folder of the copy with everything in it.
     ///
     /// # Errors
     /// What cannot be removed.

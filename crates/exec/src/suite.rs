@@ -65,7 +65,8 @@ pub struct Case {
     pub expected_code: i32,
 }
 
-/// How the output of a case is compared with what is expected.
+/// How the output of a case is compared with the expected output: exactly, or without trailing
+/// whitespace.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Comparison {
     /// To the byte.

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use crate::outline::*;
 
-/// What a node of a control-flow graph stands for.
+/// A node of a control-flow graph: entry, exit, an action, or a place of deleted statements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Node {
     /// The beginning of the function.

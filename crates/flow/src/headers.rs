@@ -90,7 +90,7 @@ fn guard(texts: &[(usize, usize, String)]) -> Option<String> {
     (second == "define" && defined == name).then(|| name.to_owned())
 }
 
-/// Finds headers.
+/// An interface through which the headers of `#include` directives are found.
 pub trait Headers {
     /// Returns the header that `file` means by `#include "name"`, or by `#include <name>` if not
     /// `quoted`, and its path.

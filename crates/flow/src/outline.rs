@@ -25,8 +25,8 @@ impl ActionId {
     }
 }
 
-/// Names a list of statements of one [`Function`], also one that is not written: an `if` without `else` has an empty
-/// list of statements there.
+/// The number of a list of statements of one [`Function`]. An `if` without `else` has an empty list
+/// there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BlockId(pub u32);
 

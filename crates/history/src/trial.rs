@@ -19,7 +19,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::export::{ExportError, export};
 
-/// What became of building and testing a commit.
+/// The outcome of building and testing a commit: it passes, fails, does both, does not build, or cannot
+/// be tested.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Outcome {
     /// The test passes.
@@ -198,7 +199,7 @@ impl<'b> Trials<'b> {
         })
     }
 
-    /// Returns the repository.
+    /// Returns the repository from which commits are taken.
     pub fn history(&self) -> &'b History {
         self.bench.history
     }

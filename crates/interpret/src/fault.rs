@@ -48,7 +48,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// How an execution ended.
+/// How an execution ended: by itself, by undefined behaviour, or at a limit of the interpreter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// The program ended, with this status.

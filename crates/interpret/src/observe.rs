@@ -15,7 +15,7 @@ pub struct Step {
     pub index: u32,
 }
 
-/// Follows an execution.
+/// An interface through which a caller follows an execution.
 ///
 /// Each instruction is announced by [`Observer::step`] before it is executed; what it reads and
 /// writes in memory and the value that it gives follow. A call of a routine with a body is

@@ -61,7 +61,7 @@ pub trait World {
     /// # Errors
     /// `errno`.
     fn open(&mut self, path: &[u8], how: OpenHow) -> Result<i32, i32>;
-    /// Closes a descriptor.
+    /// Closes a descriptor of the program.
     ///
     /// # Errors
     /// `errno`.
@@ -81,12 +81,12 @@ pub trait World {
     /// # Errors
     /// `errno`.
     fn status_of(&mut self, path: &[u8], follow: bool) -> Result<Status, i32>;
-    /// Removes a file.
+    /// Removes the file at `path`, as `unlink` does.
     ///
     /// # Errors
     /// `errno`.
     fn remove(&mut self, path: &[u8]) -> Result<(), i32>;
-    /// Renames a file.
+    /// Renames a file, and replaces a file at `to`, as `rename` does.
     ///
     /// # Errors
     /// `errno`.

@@ -11,7 +11,7 @@ macro_rules! id {
         pub struct $name(pub u32);
 
         impl $name {
-            /// Its position in the list that it names a thing of.
+            /// Returns the number as an index into the list of such things.
             pub fn index(self) -> usize {
                 self.0 as usize
             }

@@ -34,7 +34,7 @@ pub enum Formula {
 }
 
 impl Formula {
-    /// All formulas.
+    /// All formulas. The first one is the default.
     pub const ALL: [Formula; 4] = [
         Formula::Ochiai,
         Formula::Tarantula,

@@ -86,7 +86,7 @@ pub struct Hunk {
     pub lines: Vec<HunkLine>,
 }
 
-/// One line of a hunk.
+/// One line of a hunk, with the side to which it belongs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HunkLine {
     /// Whether it is in the old text, the new one, or both.

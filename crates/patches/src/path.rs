@@ -53,7 +53,7 @@ impl RelativePath {
         &self.0
     }
 
-    /// Returns its bytes.
+    /// Returns the bytes of the path, with `/` between its parts.
     pub fn as_bytes(&self) -> &[u8] {
         self.0.as_os_str().as_bytes()
     }

@@ -20,7 +20,7 @@ pub const FLAG_VALUE_UNDEFINED: u64 = 1;
 /// Sections begin at multiples of this.
 const ALIGNMENT: u64 = 4096;
 
-/// What woven processes observe in a run.
+/// What woven processes do in a run: report visited holes, run a candidate, watch a variable, or survey.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Mode {
@@ -197,7 +197,7 @@ impl TableEntry {
     }
 }
 
-/// A mapped channel.
+/// A channel that is mapped into this process, with typed access to its sections.
 #[derive(Clone, Copy)]
 pub struct Channel<'a> {
     base: *mut u8,
@@ -269,7 +269,7 @@ impl<'a> Channel<'a> {
         self.layout
     }
 
-    /// Returns the header.
+    /// Returns the header, which both sides read and write.
     pub fn header(&self) -> &'a Header {
         // SAFETY: `new` and `open` checked length and alignment.
         unsafe { &*self.base.cast::<Header>() }
@@ -327,7 +327,7 @@ impl<'a> Channel<'a> {
     }
 }
 
-/// One distinct state and the value that the candidate gave in it.
+/// The record of a distinct state, with the value of the candidate in it.
 ///
 /// Words: commit, hash, value, flags, one bit for each undefined slot, the slots' values (0 when undefined).
 #[derive(Clone, Copy)]

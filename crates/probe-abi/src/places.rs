@@ -46,8 +46,8 @@ pub const ABSENT: u32 = u32::MAX;
 /// [`CHANNEL_VARIABLE`](crate::CHANNEL_VARIABLE) or null.
 pub type AttachPlaces = unsafe extern "C" fn(unit: *mut PlaceUnit, channel: *const c_char);
 
-/// What a translation unit with places tells the probe, and what the probe fills in. The glue in the woven file declares
-/// the same structure in C.
+/// The table by which a translation unit with places and the probe know each other. The glue in the woven
+/// file declares the same structure in C.
 #[repr(C)]
 pub struct PlaceUnit {
     /// [`PLACES_VERSION`].
@@ -75,7 +75,7 @@ pub struct PlaceUnit {
     pub single_threaded: *const u8,
 }
 
-/// What woven processes do at places.
+/// What woven processes do in a run: report visited places, run a patch, or compare live patches, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum PlacesMode {
@@ -340,7 +340,7 @@ impl<'a> PlacesChannel<'a> {
         header.magic.store(PLACES_MAGIC, Ordering::Release);
     }
 
-    /// Returns the header.
+    /// Returns the header, which both sides read and write.
     pub fn header(&self) -> &'a PlacesHeader {
         // SAFETY: `new` and `open` checked length and alignment.
         unsafe { &*self.base.cast::<PlacesHeader>() }

@@ -1,6 +1,6 @@
 //! How the probe computes the value of a slot from what the woven source hands over.
 
-/// Where the value of a slot comes from.
+/// Where the value of a slot comes from: the entry itself, or memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum SlotKind {
@@ -14,7 +14,7 @@ pub enum SlotKind {
     LoadBits = 3,
 }
 
-/// One slot of a hole.
+/// The description of a slot of a hole, as the host gives it to the probe.
 ///
 /// A load reads a value of type [`ty`](Self::ty) at `value(base) + position`, where
 /// `position = entry + offset + value(index) * scale` in bytes and the *entry* is what the woven source hands over for

@@ -87,7 +87,7 @@ pub type RegisterExit = unsafe extern "C" fn(
 /// [`TRACE_VARIABLE`] or null.
 pub type TraceAttach = unsafe extern "C" fn(unit: *mut TraceUnit, trace: *const core::ffi::c_char);
 
-/// What a translation unit with marked statements tells the probe, and what the probe fills in. The glue in the woven
+/// The table by which a translation unit with marks and the probe know each other. The glue in the woven
 /// file declares the same structure in C.
 #[repr(C)]
 pub struct TraceUnit {
@@ -124,7 +124,7 @@ impl TraceLayout {
         PAGE * (1 + number as u64)
     }
 
-    /// Returns the offset of the statements' bytes.
+    /// Returns the offset in the trace at which the statements' bytes begin.
     pub const fn statements(&self) -> u64 {
         self.trail(self.trail_count)
     }
@@ -135,7 +135,7 @@ impl TraceLayout {
     }
 }
 
-/// A mapped trace.
+/// A trace that is mapped into this process.
 #[derive(Clone, Copy)]
 pub struct TraceMemory<'a> {
     base: *mut u8,
@@ -205,7 +205,7 @@ impl<'a> TraceMemory<'a> {
         self.layout
     }
 
-    /// Returns the header.
+    /// Returns the header, which both sides read and write.
     pub fn header(&self) -> &'a TraceHeader {
         // SAFETY: `new` checked length and alignment.
         unsafe { &*self.base.cast::<TraceHeader>() }

@@ -93,8 +93,8 @@ pub type PoisonedFunction = unsafe extern "C" fn(start: *mut c_void, size: usize
 /// null. It returns [`ATTACH_DONE`] or [`ATTACH_LOST`].
 pub type Attach = unsafe extern "C" fn(unit: *mut UnitTable, channel: *const c_char) -> i32;
 
-/// What a woven translation unit tells the probe, and what the probe fills in. The glue in the woven file declares the
-/// same structure in C.
+/// The table by which a translation unit with holes and the probe know each other. The glue in the woven
+/// file declares the same structure in C.
 #[repr(C)]
 pub struct UnitTable {
     /// [`UNIT_VERSION`].

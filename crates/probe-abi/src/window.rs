@@ -53,7 +53,7 @@ pub struct PlaceWord {
 }
 
 impl PlaceWord {
-    /// Returns the word in the section.
+    /// Returns the fields packed into a word of the section.
     pub fn encode(self) -> u64 {
         u64::from(self.code) << 48 | u64::from(self.slots) << 32 | u64::from(self.hole)
     }

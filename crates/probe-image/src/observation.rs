@@ -72,7 +72,7 @@ impl States {
         .unzip()
     }
 
-    /// Adds a state.
+    /// Adds a state: the values of its slots, which of them are undefined, and the candidate's value.
     ///
     /// # Panics
     /// When the iterators do not give one item for each slot.

@@ -264,8 +264,8 @@ pub fn receive_with_descriptors(socket: i32, message: &mut [u8]) -> Option<[i32;
     }
 }
 
-/// Where the C library has the calling thread's id, which a child that is made without it needs to have right. `None`
-/// if it does not have it where it told the kernel.
+/// Returns where the C library keeps the calling thread's id. A child that is made without the C library
+/// must correct it. It is `None` if the address that the kernel knows has another number.
 pub fn thread_id_address() -> Option<usize> {
     const PR_GET_TID_ADDRESS: usize = 40;
     let mut address = 0usize;
@@ -338,7 +338,7 @@ pub fn duplicate(descriptor: i32, target: i32) {
     unsafe { call(DUP2, [descriptor as usize, target as usize, 0, 0, 0, 0]) };
 }
 
-/// Closes a descriptor.
+/// Closes a file descriptor of this process.
 pub fn close(descriptor: i32) {
     // SAFETY: no memory arguments; the caller has the descriptor.
     unsafe { call(CLOSE, [descriptor as usize, 0, 0, 0, 0, 0]) };

@@ -1,10 +1,12 @@
 //! Proves assertions for any number of rounds: finds what holds at the beginning of each round, from
 //! which the assertions follow.
 //!
-//! The function is cut where its loops begin ([`patchwright_symbolic::segments`]). What may hold between the variables there
-//! is guessed (`0 <= i`, `i <= n`, `s == 3 * i`), and what does not hold at the end of some segment that leads there is
-//! dropped, until nothing has to be dropped (the algorithm Houdini of Flanagan and Leino): what is left holds in each round,
-//! by induction. If nothing fails in any segment under that, nothing fails in any execution, however long it is.
+//! The function is cut at the heads of its loops ([`patchwright_symbolic::segments`]). At each head,
+//! relations between the variables are guessed, such as `0 <= i`, `i <= n` or `s == 3 * i`. A relation
+//! that does not hold at the end of some segment that leads there is dropped, until nothing has to be
+//! dropped (the algorithm Houdini of Flanagan and Leino). The remaining relations hold in each round, by
+//! induction. If nothing fails in any segment under them, nothing fails in any execution, however long it
+//! is.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -15,8 +15,9 @@ pub struct Choosable {
     pub open: Vec<Option<u32>>,
 }
 
-/// What a patch has to achieve. Choices are the variables `choice.NUMBER.ALTERNATIVE`, open constants the variables
-/// `constant.NUMBER` of 64 bits; all other variables are inputs.
+/// The condition that a repair must meet, with the alternatives to choose from. Choices are the variables
+/// `choice.NUMBER.ALTERNATIVE`, open constants the variables `constant.NUMBER` of 64 bits; all other
+/// variables are inputs.
 #[derive(Clone, Debug)]
 pub struct Question {
     /// What shows that a patch is wrong: within the bound an execution fails, or one never ends that ended before.
@@ -77,7 +78,8 @@ pub enum Standing {
     WithinBound,
 }
 
-/// Why a patch is not decided.
+/// Why a patch is not decided: a loop goes on beyond the bound, something is not encoded, or it costs too
+/// much.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Open {
     /// Some execution goes on beyond so many rounds of a loop, for an input for which the program as it is does not go on
@@ -89,7 +91,7 @@ pub enum Open {
     Effort,
 }
 
-/// What is known of a patched program.
+/// The judgement of a patched program: right, wrong, or not decided.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Judged {
     /// It is right.

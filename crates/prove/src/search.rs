@@ -133,7 +133,7 @@ pub(crate) enum Verdict {
 }
 
 impl<'a> Search<'a> {
-    /// Prepares a search.
+    /// Prepares a search within `extent`. `decider` judges patches that the question leaves open.
     pub fn new(
         terms: &'a mut Terms,
         question: &'a Question,

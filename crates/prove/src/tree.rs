@@ -13,7 +13,7 @@ pub type NodeId = usize;
 /// The number of the root.
 pub const ROOT: NodeId = 0;
 
-/// What is known of the inputs of a path.
+/// Whether everything or nothing is known of the inputs of a path, or whether they do not count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Leaf {
     /// All is known of them.

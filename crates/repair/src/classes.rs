@@ -71,7 +71,8 @@ impl Cursor {
     pub const START: Cursor = Cursor::At(Place::ROOT);
 }
 
-/// What a candidate needs next: its value in a state, or an execution; or its verdict.
+/// What comes next for a candidate: its verdict is known, its value in a state is needed, or it must be
+/// executed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Next<'c> {
     /// Its verdict is known.

@@ -289,7 +289,7 @@ impl<'a> CleanCopy<'a> {
         Ok(run.verdict)
     }
 
-    /// Removes the copy.
+    /// Removes the copy and its folder.
     ///
     /// # Errors
     /// When it cannot be removed.

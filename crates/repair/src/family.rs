@@ -147,7 +147,7 @@ const LEAST_VISITS: u64 = 100_000;
 const LENGTH_FACTOR: usize = 16;
 
 impl Length {
-    /// Adds an execution.
+    /// Counts an execution with its verdict and its visits.
     pub fn add(&mut self, verdict: &ClassVerdict, observation: &Observation) {
         let out_of_limits = matches!(
             verdict,

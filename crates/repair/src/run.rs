@@ -42,7 +42,7 @@ impl Run {
     }
 }
 
-/// What the processes of an execution have reported.
+/// The report of an execution: the states of a hole, or the windows of a watched variable.
 #[derive(Serialize, Deserialize)]
 pub enum Report {
     /// States of one hole.

@@ -23,7 +23,7 @@ use crate::{
 /// So many candidates that the verification rejects are named when that happens.
 const REJECTIONS_TOLD: usize = 3;
 
-/// How much is verified.
+/// How much is verified: all wanted patches, or only the best ones because the user waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
     /// As many as are wanted.

@@ -221,7 +221,7 @@ pub struct Paths {
     pub left: u64,
 }
 
-/// The whole report.
+/// The report of a proof: verdict, counterexample, must sets and repairs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
     /// The version of the schema.

@@ -46,7 +46,7 @@ pub struct Batched {
     pub left: Vec<usize>,
 }
 
-/// Makes batches.
+/// Weaves planned patches into batches.
 pub struct Batcher<'a> {
     /// A built copy of the untouched program.
     pub worker: &'a mut Worker,

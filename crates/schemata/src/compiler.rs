@@ -67,7 +67,7 @@ pub enum CompilerError {
 /// everything else; whether the warning keeps a patch from compiling is found out with [`Depth::Full`].
 const UNINDENTED: &str = "-Wno-misleading-indentation";
 
-/// How much of the compiler's work is done.
+/// How much the compiler does: only syntax and types, or everything, because some warnings come late.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Depth {
     /// Syntax and types.

@@ -71,7 +71,7 @@ impl<'a> Helpers<'a> {
         Ok(results.into_iter().flatten().collect())
     }
 
-    /// Removes the copies.
+    /// Removes all copies that were made.
     ///
     /// # Errors
     /// A copy that cannot be removed.

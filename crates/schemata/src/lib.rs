@@ -135,7 +135,7 @@ impl Default for Options {
     }
 }
 
-/// What becomes of a patch before any test is run.
+/// The fate of a patch before any test is run: woven, rejected by the compiler, or set apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// It is validated here.
@@ -305,13 +305,13 @@ impl Apart {
 /// Which build confirms that a patch behaves by itself as it does in a woven program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Standing {
-    /// One of any patch that changes the same functions and has done the same.
+    /// One with any patch that changes the same functions and has behaved the same.
     #[default]
     Member,
-    /// One that has this patch in it, perhaps with others that change other functions: it may take more of the stack than the untouched program,
-    /// of which there is more in a woven program, or what its function does depends on how its own frame is laid out, as far as that is known.
+    /// One with this patch, perhaps together with patches of other functions. The patch may need more stack than the untouched
+    /// program, and a woven program has more; or its behaviour may depend on the layout of its function's frame.
     Itself,
-    /// One of this patch alone: it may use what nobody has written, and what that is depends on others, or do something else each time.
+    /// One with this patch alone. The patch may use unwritten values, which depend on other patches, or behave differently each time.
     Alone,
 }
 

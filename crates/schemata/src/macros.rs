@@ -26,7 +26,7 @@ const MOST_NEW_SOURCES: usize = 2;
 /// The edits that make the body of a function, by its index, the second of two groups.
 type EditsOf<'a> = dyn Fn(usize, (Group, Group)) -> Option<Vec<Edit>> + 'a;
 
-/// The preprocessed untouched sources.
+/// The untouched sources after preprocessing, with which patched ones are compared.
 #[derive(Default)]
 pub struct Untouched {
     sources: BTreeMap<PathBuf, Vec<Way>>,

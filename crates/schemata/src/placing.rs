@@ -34,7 +34,8 @@ pub struct BatchAlternative {
     pub patches: Vec<u32>,
 }
 
-/// How much of a function an alternative replaces.
+/// How much of a function an alternative replaces: each edit by itself, all edits together, or the whole
+/// body.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Width {
     /// Each edit has the smallest place that will hold it.

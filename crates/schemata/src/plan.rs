@@ -64,7 +64,7 @@ pub struct Planner<'a, 'h> {
 pub type KnownSources = BTreeMap<PathBuf, Result<usize, Apart>>;
 
 impl Planner<'_, '_> {
-    /// Plans these patches.
+    /// Decides for each patch whether it can be woven, and notes the fate of the others in `fates`.
     ///
     /// # Errors
     /// Processes that cannot be run, and files that cannot be read or written.

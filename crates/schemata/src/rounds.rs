@@ -40,7 +40,7 @@ pub struct RoundWorker {
     pub snapshot: Snapshot,
 }
 
-/// One test of a batch.
+/// The executions of one test of a batch.
 pub struct Rounds<'a> {
     /// The test.
     pub test: &'a Test,

@@ -1,10 +1,16 @@
 //! Chooses where the alternatives of a function stand: the smallest run of statements, or the condition,
 //! that contains an edit.
 //!
-//! A run is chosen so that its text and every alternative of it mean in a block of their own what they mean in place:
-//! it begins and ends between statements of one compound statement, on both sides; what it declares is not used behind
-//! it; nothing jumps into it; directives in it are balanced. Where no run of a compound statement will do, the compound
-//! statement's own is tried, up to the whole body.
+//! The text of a run, and every alternative of it, must mean the same in a block of its own as in place.
+//! So a run meets these conditions:
+//!
+//! * It begins and ends between statements of one compound statement.
+//! * What it declares is not used behind it.
+//! * Nothing jumps into it.
+//! * Directives in it are balanced.
+//!
+//! If no run of a compound statement fits, the enclosing compound statement is tried, up to the whole
+//! body.
 
 use std::collections::BTreeSet;
 

@@ -149,7 +149,7 @@ impl State {
         Ok(())
     }
 
-    /// Removes the trees.
+    /// Removes the trees of the state.
     pub fn remove(self) -> Result<(), FileError> {
         self.next.map_or(Ok(()), Sandbox::remove)?;
         self.now.remove()

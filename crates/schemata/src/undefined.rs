@@ -21,7 +21,7 @@ const TEXT_AT_ONCE: usize = 200 << 10;
 /// Or with one part in so many of the text of their file, which is read with them each time.
 const SHARE_OF_FILE: usize = 4;
 
-/// What is suspected of a clone.
+/// Doubts about a clone: undefined behaviour, or behaviour that a build of its own might not have.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Suspicion {
     /// What C does not define and the clone may do.

@@ -492,7 +492,7 @@ impl Solver {
         kept
     }
 
-    /// What was done so far.
+    /// Returns numbers about the work so far: questions, conflicts, variables and clauses.
     pub fn statistics(&self) -> Statistics {
         Statistics {
             terms: self.blaster.blasted as u64,

@@ -23,7 +23,8 @@ pub struct OtherHole<'a> {
     pub pointees: &'a Pointees,
 }
 
-/// What another way of compiling the source has at the place of a hole.
+/// What another way of compiling the source has at the place of a hole: nothing, something different, or
+/// the same hole.
 pub enum Twin<'a> {
     /// It leaves out the text.
     LeftOut,

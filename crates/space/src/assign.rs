@@ -176,7 +176,8 @@ struct PlaceFound {
     touches: u64,
 }
 
-/// Finds places, targets and touches in `function`.
+/// Finds in `function` the places for assignments, the targets that can be assigned there, and the
+/// expressions that touch these targets.
 pub fn assignments(
     builder: &mut AtomBuilder<'_>,
     function_index: usize,

@@ -43,7 +43,7 @@ pub struct Leaves {
 }
 
 impl Leaves {
-    /// Returns all leaves.
+    /// Returns all leaves, near and distant ones.
     pub fn iter(&self) -> impl Iterator<Item = &Term> {
         self.near.iter().chain(&self.distant)
     }

@@ -107,7 +107,8 @@ impl Hole {
     }
 }
 
-/// Finds the holes of one function for terms.
+/// Finds the holes of one function: expressions without effects, conditions that can be extended, and
+/// statements that can be guarded.
 pub fn holes(
     builder: &mut AtomBuilder<'_>,
     function_index: usize,

@@ -270,7 +270,7 @@ pub(crate) fn in_type(row: Row, from: Ty, to: Ty) -> Row {
     out
 }
 
-/// How a binary operator applies to operands of two types.
+/// The steps of applying a binary operator to operands of two types: conversions, then the operation.
 #[derive(Clone, Copy, Debug)]
 pub struct BinaryPlan {
     op: BinaryOp,

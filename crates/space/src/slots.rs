@@ -18,7 +18,7 @@ use crate::{
     types::TermTypes,
 };
 
-/// How the value of a slot is computed at a visit.
+/// The source of a slot's value at a visit, and its type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Slot {
     /// C text of type `unsigned long long` that is woven into the source: the value itself, or a
@@ -30,7 +30,7 @@ pub struct Slot {
     pub ty: Ty,
 }
 
-/// What the entry of a slot means.
+/// What the entry of a slot means: the value itself, or an offset in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SlotSource {
     /// The value itself.

@@ -122,7 +122,7 @@ impl Schemas {
     }
 }
 
-/// How the candidates of a block fill their site.
+/// The form of what a block's candidates put at their site, with the pools that fill it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Template {
     /// A term of the pool.

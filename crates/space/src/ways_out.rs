@@ -1,6 +1,6 @@
 //! The places before which a function, a loop or a `switch` can be left early.
 
-/// One way to leave: a `return` with its value, a `break` or a `continue`.
+/// A statement that leaves early, such as `return -1;` or `break;`, with its cost.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exit {
     /// The statement: `return -1;`, `break;`.

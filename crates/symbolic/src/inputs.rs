@@ -35,7 +35,7 @@ impl Before {
     }
 }
 
-/// One more target of a pointer.
+/// One more target that a pointer may have, with the inputs that choose it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Way {
     /// What.

@@ -5,7 +5,7 @@ use patchwright_ir::{
 };
 use patchwright_semantics::{BinaryOp, UnaryOp};
 
-/// What a function does with a parameter.
+/// Whether a function compares a pointer parameter with null, moves it, or hands it on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Use {
     /// It asks whether it is null.

@@ -35,7 +35,8 @@ pub enum Untouched {
 }
 
 impl Tests {
-    /// Takes the tests from a baseline.
+    /// Takes the tests and their results from a baseline. With `options` some failing tests are set
+    /// aside.
     pub fn of(baseline: &Baseline, options: &ValidateOptions) -> Self {
         let sets_aside = options.ignore_failing || !options.must_fix.is_empty();
         let failing = baseline.failing().filter(|_| sets_aside);
@@ -116,7 +117,7 @@ pub struct Validated {
     pub total: Duration,
 }
 
-/// How a verdict was reached.
+/// How a verdict was reached: by a build of the patch, by a woven program, or from another patch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reached {
     /// In a build of the patch.

@@ -56,7 +56,7 @@ pub enum Time {
     Unknown,
 }
 
-/// How a patch was built.
+/// How a patch was built: by itself, or woven with others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Way {
     /// By itself.

@@ -50,7 +50,7 @@ pub struct Prepared {
     pub prefix: &'static str,
 }
 
-/// What is asked of the untouched program before patches are validated.
+/// How often the tests of the untouched program are run: twice, once, or not at all.
 #[derive(Clone, Copy)]
 pub enum Asking<'a> {
     /// What its tests do, twice, so that those that do not always do the same are known; but once if they take more processor time than

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use patchwright_exec::{FileError, Sandbox, files};
 use patchwright_patches::{FileChange, Patch};
 
-/// How much is built again.
+/// How much is built again: what is out of date, every affected source, or everything in a new copy.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
 )]

@@ -29,7 +29,7 @@ pub struct Killer {
     pub failure: Failure,
 }
 
-/// How a test failed.
+/// How a test failed: it ran and failed, or it could not be run because of the patch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Failure {
     /// It ran.

@@ -22,15 +22,15 @@ use std::collections::HashSet;
 /// Most iterations of the loops of an evaluation.
 const FUEL: u32 = 10_000;
 
-/// Control outcome of an evaluation: it reached its end.
+/// The control outcome of an evaluation that reached its end.
 pub const CONTROL_NEXT: u32 = 0;
-/// Control outcome: `break` out of the place.
+/// The control outcome of an evaluation that left the place by `break`.
 pub const CONTROL_BREAK: u32 = 1;
-/// Control outcome: `continue` of a loop round the place.
+/// The control outcome of an evaluation that left the place by `continue` of an outer loop.
 pub const CONTROL_CONTINUE: u32 = 2;
-/// Control outcome: `return`.
+/// The control outcome of an evaluation that left the place by `return`.
 pub const CONTROL_RETURN: u32 = 3;
-/// Control outcomes from here on: `goto` to one of the function's labels.
+/// The first control outcome for `goto`; the number of the label is added.
 pub const CONTROL_GOTO: u32 = 256;
 
 /// What stands at a place: statements, a condition, a value, or definitions.

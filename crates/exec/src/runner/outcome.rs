@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::attempts::Attempt;
 
-/// How a run ended.
+/// How a run ended: by itself, by a signal, or because it exceeded a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Ending {
     /// The command exited with this status, 0–255.

@@ -19,7 +19,7 @@ pub struct Environment {
     pub set: BTreeMap<OsString, OsString>,
 }
 
-/// What a command reads as its standard input.
+/// The standard input of a command: nothing, a file or given bytes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Stdin {
     /// Nothing (`/dev/null`).
@@ -31,7 +31,7 @@ pub enum Stdin {
     Bytes(Vec<u8>),
 }
 
-/// Where an output of a command is written.
+/// Where an output of a command goes: into the [`Outcome`], nowhere, or to another stream.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Sink {
     /// Into the [`Outcome`].
@@ -57,7 +57,7 @@ pub enum Overflow {
     Discard,
 }
 
-/// One command to run.
+/// One command to run, with its arguments, environment, streams and limits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
     /// The program, then its arguments. A program without a slash is looked up in the command's
@@ -104,13 +104,13 @@ impl Request {
         Request::new("/bin/sh", cwd).arg("-c").arg(script)
     }
 
-    /// Adds an argument.
+    /// Adds an argument of the command.
     pub fn arg(mut self, argument: impl Into<OsString>) -> Self {
         self.command.push(argument.into());
         self
     }
 
-    /// Adds arguments.
+    /// Adds several arguments of the command.
     pub fn args<I: Into<OsString>>(mut self, arguments: impl IntoIterator<Item = I>) -> Self {
         self.command.extend(arguments.into_iter().map(Into::into));
         self
@@ -141,7 +141,7 @@ impl Request {
         self
     }
 
-    /// Sets the limits.
+    /// Sets the limits of the run.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self

@@ -18,7 +18,7 @@ use crate::planned::{PlannedPatch, SourceFile};
 use crate::runs::alternative;
 use crate::undeclared_calls::UndeclaredCall;
 
-/// What the compiler does with the statement of a call.
+/// Whether the compiler keeps or removes the statement of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// It keeps the statement, and whoever comes there evaluates the call, if nothing that is written before it in the patch ends the function.

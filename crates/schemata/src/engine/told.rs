@@ -63,7 +63,7 @@ pub(super) struct Held {
 }
 
 impl Held {
-    /// As it is told of a patch.
+    /// Returns the event that reports this held-back result of a patch.
     pub fn event(self, patch: usize) -> Event {
         Event::Verdict {
             patch,

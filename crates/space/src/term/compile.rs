@@ -8,7 +8,7 @@ use thiserror::Error;
 use super::ctype::{CType, Pointees, TypeError, check_assignment, promote, usual_conversions};
 use super::tree::{AtomTable, Kind, Term};
 
-/// How the value of a term is used.
+/// How the value of a term is used: as a condition, converted to a type, or as an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Context {
     /// It is a condition: the result is 1 if the value compares unequal to zero, else 0.

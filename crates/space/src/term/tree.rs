@@ -67,7 +67,7 @@ impl Index<AtomId> for AtomTable {
     }
 }
 
-/// What the root of a term is.
+/// The root of a term: an atom, a constant, or an operation on other terms.
 ///
 /// The order of kinds is the one in which the operands of commutative operators are written:
 /// constants come last.
@@ -137,7 +137,7 @@ impl Term {
         Self::new(Kind::Constant(value, spelling.into()), ctype)
     }
 
-    /// Makes `op operand`.
+    /// Makes the term `op operand`, with the type that C gives it.
     ///
     /// # Errors
     /// When C does not have the expression.
@@ -189,7 +189,7 @@ impl Term {
         ))
     }
 
-    /// Makes `(to)operand`.
+    /// Makes the term `(to)operand`.
     ///
     /// # Errors
     /// When C does not have the cast or it cannot be spelled; see [`cast_type`].
