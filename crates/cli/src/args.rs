@@ -287,7 +287,7 @@ pub struct RepairArgs {
     pub stats: bool,
 }
 
-/// What is asked about the behaviour of patches.
+/// Flags about the behaviour of patches, for `repair` and `validate`.
 #[derive(Args, Clone, Debug, Default)]
 pub struct BehaviourArgs {
     /// Compare the patches by executing them on inputs like those of the tests
@@ -321,13 +321,13 @@ pub struct BehaviourArgs {
 }
 
 impl BehaviourArgs {
-    /// Whether anything is to be done.
+    /// Whether a flag asks for a comparison of patches.
     pub fn is_wanted(&self) -> bool {
         self.compare || self.ask || self.answers.is_some()
     }
 }
 
-/// What is proved of patches.
+/// Flags about proofs of patches.
 #[derive(Args, Clone, Debug, Default)]
 pub struct ProofArgs {
     /// Prove each reported patch for all inputs, or refute it by one input
@@ -360,7 +360,7 @@ pub struct ProofArgs {
     pub prove_bound: u32,
 }
 
-/// A kind of change.
+/// A value of `--schemas`: a kind of change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum SchemaName {
     /// Another expression
@@ -561,7 +561,7 @@ pub struct ValidateArgs {
     pub stats: bool,
 }
 
-/// Time after which a build has failed in commands that build often.
+/// The time-out of a build in commands that build often.
 pub const BUILD_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(600);
 
 /// A part of all, in percent.

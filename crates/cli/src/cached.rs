@@ -10,7 +10,7 @@ use crate::state;
 /// Bytes that the cache may have.
 const LIMIT: u64 = 512 << 20;
 
-/// Where what was read of sources is kept.
+/// Flags of the cache.
 #[derive(Args, Clone, Debug, Default)]
 pub struct CacheArgs {
     /// The folder of the cache [default: patchwright/sources in $XDG_CACHE_HOME or ~/.cache]

@@ -46,7 +46,7 @@ impl<'a> Canvas<'a> {
         Ok(Canvas { path, format })
     }
 
-    /// Writes the drawing.
+    /// Writes the drawing to the file.
     ///
     /// # Errors
     /// [`FileError`] where that is not possible.

@@ -33,7 +33,7 @@ impl Problem {
     }
 }
 
-/// Reads C files.
+/// Reads C files for `prove` and `compare`, with clang and the flags of the user.
 pub struct Reader {
     runner: Runner,
     clang: Clang,

@@ -244,7 +244,8 @@ const PROGRAM_EXAMPLES: [(&str, &str); 1] = [(
 const PROGRAM_STATUS: &str = "0 done, something was found; 1 done, nothing was found; 2 the input is wrong; 3 the project does not \
      build, or its tests are no basis; 4 interrupted; 5 not decided (prove), or the time is over (regression); 70 a bug of Patchwright";
 
-/// The command line. Its help has all flags in groups if `is_full`, else few flags in one list; the flags that it accepts are the same.
+/// Returns the command line. With `is_full` its help has all flags in groups, else few flags in one list.
+/// Both accept the same flags.
 pub fn command(is_full: bool) -> Command {
     let short = Arg::new("help")
         .short('h')
@@ -335,6 +336,92 @@ mod tests {
         let all = command(true);
         let shown = all.get_subcommands().filter(|one| !one.is_hide_set());
         shown.map(|one| one.get_name().to_owned()).collect()
+    }
+
+    /// A flag as the page of all flags has it: its name with its value, its short help, and its default.
+    fn entry(argument: &Arg) -> String {
+        let value = match argument.get_value_names() {
+            Some(names) if argument.get_action().takes_values() => format!(" {}", names[0]),
+            _ => String::new(),
+        };
+        let name = match (argument.get_short(), argument.get_long()) {
+            (Some(short), Some(long)) => format!("-{short}, --{long}"),
+            (None, Some(long)) => format!("--{long}"),
+            (short, None) => format!("-{}", short.unwrap()),
+        };
+        let defaults = argument.get_default_values();
+        let defaults: Vec<_> = defaults
+            .iter()
+            .map(|value| value.to_string_lossy())
+            .collect();
+        let default = match &defaults[..] {
+            [] => String::new(),
+            [default] if default == "false" || default.is_empty() => String::new(),
+            defaults => format!(" [default: {}]", defaults.join(",")),
+        };
+        let help = argument.get_help().unwrap();
+        format!("  {name}{value}\n      {help}{default}\n")
+    }
+
+    /// The page of all flags: what several commands share stands once.
+    fn reference() -> String {
+        let all = command(true);
+        let mut places: Vec<(String, String, Vec<String>)> = Vec::new();
+        for name in names() {
+            let found = all.find_subcommand(&name).unwrap();
+            let flags = found.get_arguments().filter(|one| !one.is_positional());
+            for argument in flags.filter(|one| !one.is_hide_set()) {
+                let group = argument.get_help_heading().unwrap().to_owned();
+                let entry = entry(argument);
+                let known = places.iter_mut().find(|(_, known, _)| *known == entry);
+                match known {
+                    Some((_, _, commands)) => commands.push(name.clone()),
+                    None => places.push((group, entry, vec![name.clone()])),
+                }
+            }
+        }
+        let mut page = "The flags of all commands. What several commands share stands once. `patchwright COMMAND --help-all` says more of each flag.\n\
+                        `PATCHWRIGHT_BLESS=1 cargo test -p patchwright page_of_all_flags` renews this page from the command line itself.\n"
+            .to_owned();
+        let mut sections: Vec<(Vec<String>, String)> = Vec::new();
+        for (group, entry, commands) in places {
+            let title = match commands.len() {
+                1 => commands.clone(),
+                _ => [vec![group], commands.clone()].concat(),
+            };
+            match sections.iter_mut().find(|(known, _)| *known == title) {
+                Some((_, text)) => *text += &entry,
+                None => sections.push((title, entry)),
+            }
+        }
+        sections.sort_by_key(|(title, _)| title.len() == 1);
+        for (title, text) in sections {
+            let heading = match &title[..] {
+                [command] => format!("Only {command}"),
+                [group, commands @ ..] => format!("{group}: {}", commands.join(", ")),
+                [] => unreachable!(),
+            };
+            page += &format!("\n{heading}\n{text}");
+        }
+        page
+    }
+
+    #[test]
+    fn the_page_of_all_flags_is_what_the_help_says() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/cli.txt");
+        let page = reference();
+        if std::env::var_os("PATCHWRIGHT_BLESS").is_some() {
+            #[allow(
+                clippy::disallowed_methods,
+                reason = "the page is written when that is asked for"
+            )]
+            std::fs::write(path, &page).unwrap();
+        }
+        let written = std::fs::read_to_string(path).unwrap_or_default();
+        assert!(
+            written == page,
+            "docs/reference/cli.txt is not what the help says; PATCHWRIGHT_BLESS=1 renews it"
+        );
     }
 
     fn help(is_full: bool, words: &[&str]) -> String {

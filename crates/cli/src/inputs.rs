@@ -17,7 +17,7 @@ pub enum MayAlias {
     Compatible,
 }
 
-/// What the inputs of a function are.
+/// Flags that describe the inputs of a function.
 #[derive(Args, Clone, Debug, Default)]
 pub struct InputArgs {
     /// Let a pointer lead to so many objects: p=8, *at=4, list->name=4

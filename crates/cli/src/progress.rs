@@ -74,7 +74,7 @@ impl<'a> Progress<'a> {
         self.bar.set_message(text);
     }
 
-    /// Shows a warning.
+    /// Shows a warning, also with `--quiet`.
     pub fn warn(&self, text: &str) {
         let text = indented(&self.places.shown(text));
         self.bar
@@ -100,7 +100,7 @@ impl<'a> Progress<'a> {
         self.bar.suspend(write);
     }
 
-    /// Shows an event.
+    /// Shows an event of a repair: a phase, its progress, a note or a warning.
     pub fn show(&self, event: Event) {
         match event {
             Event::Phase(name) => self.phase(name),

@@ -6,7 +6,7 @@ use patchwright_exec::{FileSelection, Project, ProjectError, ProjectFlags, Scrat
 
 use crate::args::{DescriptionArgs, ProjectArgs};
 
-/// Loads a project and the selection of its files.
+/// Loads the project that the flags describe, with the files or lines selected by `--files`.
 ///
 /// # Errors
 /// When the description is wrong.

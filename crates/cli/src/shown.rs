@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use clap::Args;
 use tracing_subscriber::filter::LevelFilter;
 
-/// Flags of all commands about what is shown.
+/// Flags of all commands about output.
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub struct ShownArgs {
     /// Show only results, warnings and errors

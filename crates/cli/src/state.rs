@@ -24,7 +24,7 @@ pub fn journal(resuming: &Resuming, command: &str) -> Option<JournalOptions> {
     })
 }
 
-/// How an interrupted run is resumed.
+/// Flags for resuming an interrupted run.
 #[derive(Args, Clone, Debug)]
 pub struct Resuming {
     /// Go on where the same command ended, and execute nothing twice

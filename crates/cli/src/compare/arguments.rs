@@ -169,7 +169,7 @@ pub struct CompareArgs {
     pub description: DescriptionArgs,
 }
 
-/// In which order inputs are explored.
+/// A value of `--strategy`: the order in which inputs are explored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Order {
     /// Inputs that differ first, by differential partitions

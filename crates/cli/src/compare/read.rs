@@ -25,7 +25,7 @@ use crate::{
     encoded::{Problem, Reader},
 };
 
-/// One version, read.
+/// One version: its source, its module and its entry.
 pub struct Version {
     /// Its source: a list of one.
     pub sources: Vec<Source>,
@@ -53,7 +53,7 @@ impl Version {
     }
 }
 
-/// Both versions, read.
+/// Both versions, with their linked programs.
 pub struct Versions {
     /// OLD and NEW.
     pub both: [Version; 2],

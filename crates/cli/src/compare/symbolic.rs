@@ -171,7 +171,7 @@ pub fn empty(args: &CompareArgs, old: &str, new: &str) -> Comparison {
 }
 
 impl Job<'_> {
-    /// Compares the versions.
+    /// Encodes both versions, explores the differences and confirms the samples.
     ///
     /// # Errors
     /// What the user can mend, and interruption before anything was known.
@@ -667,7 +667,7 @@ impl Job<'_> {
     }
 }
 
-/// How versions are encoded.
+/// The options with which versions are encoded.
 pub struct Encoder<'a> {
     /// The flags.
     pub args: &'a CompareArgs,
