@@ -1,13 +1,14 @@
-//! Object code of sources, to compare.
+//! Compiles sources to object code, to compare it.
 
 use std::{error::Error, ffi::OsString};
 
 use patchwright_exec::{CompileCommand, Limits, Request, Worker, files};
 
-/// An object file, or why there is none.
+/// The bytes of an object file, or the compiler's first error.
 pub type Object = Result<Vec<u8>, String>;
 
-/// The object code that a command gives at a level of optimisation (`-O0`), or the compiler's first error.
+/// Returns the object code of a compile command at an optimization level such as `-O0`, or the compiler's
+/// first error.
 pub fn object(
     worker: &mut Worker,
     command: &CompileCommand,

@@ -1,4 +1,4 @@
-//! The complexity of a range of commits: figures, how they correlate, and what measuring takes.
+//! Measures the complexity of a range of commits: the numbers, their correlation, and the time.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use patchwright_changes::rank::spearman;
 use patchwright_changes::{Note, Outlines, measure_with};
 use patchwright_exec::processor_time;
 
-/// Prints a row of a Markdown table for the commits of `range`, the newest `limit` of them.
+/// Prints a row of a Markdown table for the newest `limit` commits of `range`.
 pub fn run(
     repository: &Path,
     range: &str,

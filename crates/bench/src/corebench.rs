@@ -1,4 +1,4 @@
-//! Errors by the commits that introduced and fixed them: figures 5.7 to 5.12 of the thesis, as tables.
+//! Compares the commits that introduced and fixed errors: figures 5.7 to 5.12 of the thesis, as tables.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -86,7 +86,7 @@ fn read(text: &str) -> Result<Vec<Pair>, String> {
     Ok(pairs)
 }
 
-/// Prints the tables. Whether all errors could be measured.
+/// Prints the tables. The result is false if an error could not be measured.
 ///
 /// # Errors
 /// A list that cannot be read.

@@ -1,5 +1,4 @@
-//! The sampled differential test: what the search says of candidates against what plainly compiling
-//! and running them says.
+//! Compares the verdicts of the search on sampled candidates with plain compilation and execution.
 //!
 //! What a candidate reads behind a pointer to an object of unknown size is read as it is. If it
 //! reads past the end of the object it is undefined, and no execution needs to agree with any
@@ -30,7 +29,7 @@ use patchwright_text::{LineMap, apply_edits};
 
 use crate::random::Random;
 
-/// What is compared.
+/// Flags of `patchwright-bench differential`.
 #[derive(clap::Args)]
 pub struct Arguments {
     /// The project's folder, with a patchwright.toml
@@ -64,7 +63,7 @@ pub struct Arguments {
 /// So many members of one class at most are in a sample.
 const MEMBERS: usize = 4;
 
-/// A candidate with the verdict of its class.
+/// A sampled candidate with the verdict of its class.
 pub struct Sampled<'a> {
     /// Its group.
     pub explored: &'a Explored,
@@ -72,7 +71,7 @@ pub struct Sampled<'a> {
     pub candidate: &'a ExploredCandidate,
 }
 
-/// Prints what was compared; false if anything disagrees.
+/// Compares verdicts and prints the numbers. The result is false if anything disagrees.
 pub fn run(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
     let mut flags = ProjectFlags::default();
     for selection in &arguments.files {
@@ -257,8 +256,8 @@ fn describe(sampled: &Sampled<'_>, instrumented: &Instrumented, rejection: Optio
     );
 }
 
-/// A sample of the candidates whose behaviour is defined: half of them pass, as far as there are
-/// so many; locations take turns, so that none has all.
+/// Returns a sample of the candidates whose behaviour is defined. Half of them pass, if there are enough.
+/// Locations take turns, so that none has all.
 ///
 /// Of each group there are `members` at most.
 pub fn sample(verdicts: &[Explored], wanted: usize, seed: u64, members: usize) -> Vec<Sampled<'_>> {

@@ -1,4 +1,4 @@
-//! Small fixes of git histories, and where they are among the candidates of their functions.
+//! Measures where small fixes of git histories stand among the candidates of their functions.
 
 pub mod data;
 mod measure;
@@ -31,7 +31,7 @@ use data::Measured;
 use measure::{Checkout, Outcome, Request};
 use small::{Counts, SmallFixes};
 
-/// What is measured.
+/// Flags of `patchwright-bench fixes`.
 #[derive(clap::Args)]
 pub struct Arguments {
     /// Working trees of git repositories, at the newest version, which is built: with a compile_commands.json, or with a build command, which is watched
@@ -90,7 +90,7 @@ struct Row {
     measured: usize,
 }
 
-/// Measures, and prints Markdown tables.
+/// Measures fixes and prints Markdown tables.
 pub fn run(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
     if let Some(table) = &arguments.table {
         print!("{}", tables(&data::read(table)?));

@@ -49,7 +49,7 @@ static unsigned long sum = 14695981039346656037UL;
 static unsigned long mix(unsigned long v) { sum = (sum ^ v) * 1099511628211UL; return v; }
 ";
 
-/// The text of the program with this seed.
+/// Returns the text of the random program with this seed.
 pub fn program(seed: u64) -> String {
     let mut generator = Generator {
         random: Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1),

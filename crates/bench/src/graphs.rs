@@ -1,4 +1,4 @@
-//! What it takes to analyse a real source file: lowering, points-to sets, the dependence graph, and
+//! Measures the analyses of real source files: lowering, points-to sets, the dependence graph, and
 //! slices.
 
 use std::{error::Error, ffi::OsStr, path::PathBuf, time::Instant};
@@ -12,7 +12,7 @@ use crate::locations::each_source;
 /// Slices that are taken of each file.
 const SLICES: usize = 100;
 
-/// Prints a row for each source whose path ends with one of `sources`, or for all.
+/// Prints a row for each source whose path ends with one of `sources`, or for all sources.
 pub fn run(
     projects: &[PathBuf],
     build: Option<&OsStr>,

@@ -1,4 +1,4 @@
-//! The interpreter against compilers: generated programs, executed both ways.
+//! Compares the interpreter with compilers on generated programs.
 
 use std::{
     error::Error,
@@ -39,7 +39,7 @@ const CSMITH: [&str; 5] = [
 /// Programs that take longer, or more instructions, are left out.
 const MOST_INSTRUCTIONS: u64 = 500_000_000;
 
-/// What came of the programs.
+/// The numbers of programs by result.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Output and status were the same for all compilers and the interpreter.
@@ -56,7 +56,7 @@ pub struct Tally {
     pub nanoseconds: u128,
 }
 
-/// Where programs are compiled and run.
+/// The folder and the runner with which programs are compiled and run.
 pub struct Bench {
     runner: Runner,
     clang: Clang,
@@ -64,7 +64,7 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// One that works in `folder`.
+    /// Makes a bench that works in `folder`.
     pub fn new(mut runner: Runner, folder: &Path) -> Result<Bench, Box<dyn Error>> {
         let clang = Clang::find(&mut runner)?;
         Ok(Bench {
@@ -74,7 +74,7 @@ impl Bench {
         })
     }
 
-    /// Compares one program.
+    /// Compares the interpreter with `compilers` on one program, and adds the result to `tally`.
     pub fn compare(
         &mut self,
         name: &str,
@@ -165,7 +165,7 @@ impl Bench {
     }
 }
 
-/// Prints the table; false if the interpreter differs from the compilers.
+/// Prints the table. The result is false if the interpreter differs from the compilers.
 pub fn run(
     [programs, forms, csmith]: [u64; 3],
     first: u64,

@@ -1,4 +1,4 @@
-//! How likely candidates are, fitted to the fixes that `fixes` has found.
+//! Fits the model of how likely candidates are to the fixes that `fixes` has found.
 
 mod fit;
 mod model;
@@ -19,7 +19,7 @@ use crate::{
 };
 use model::{Data, Model};
 
-/// What is fitted.
+/// Flags of `patchwright-bench likelihood`.
 #[derive(clap::Args)]
 pub struct Arguments {
     #[command(subcommand)]
@@ -94,7 +94,7 @@ impl Quality {
 
 const HEAD: &str = "| order | median rank | first | first 3 | first 10 | first 20 | mean log₂ of the rank | mean bits |\n| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n";
 
-/// Fits, and prints Markdown tables.
+/// Fits the model and prints Markdown tables.
 pub fn run(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
     let Command::Fit {
         data,

@@ -1,4 +1,4 @@
-//! How much of real programs can be changed, and the test of exactness of all places.
+//! Measures how much of real programs can be changed, and checks that all places are exact.
 
 use std::{
     collections::BTreeMap,
@@ -34,7 +34,7 @@ struct Row {
     other_code: Vec<String>,
 }
 
-/// Prints the table; false if a check failed.
+/// Prints the table. The result is false if a check failed.
 pub fn run(
     projects: &[PathBuf],
     build: Option<&OsStr>,
@@ -94,7 +94,7 @@ fn measure(project: &Path, build: Option<&OsStr>, check: bool) -> Result<Row, Bo
     Ok(row)
 }
 
-/// A source file of a project that has been built in a copy.
+/// A source file of a project that was built in a copy.
 pub struct SourceFile<'a> {
     /// Where the copy is.
     pub worker: &'a mut Worker,
@@ -113,7 +113,7 @@ pub struct SourceFile<'a> {
 /// What is done with each source file.
 pub type Visit<'a> = dyn FnMut(SourceFile<'_>) -> Result<(), Box<dyn Error>> + 'a;
 
-/// Visits every C file of a project, in a copy of it; the number of files.
+/// Calls `visit` with every C file of a project, in a copy of it, and returns their number.
 pub fn each_source(
     project: &Path,
     build: Option<&OsStr>,

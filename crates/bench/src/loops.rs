@@ -1,4 +1,4 @@
-//! What unwinding loops costs `patchwright prove`: time, terms and clauses by the bound.
+//! Measures what unwinding loops costs `patchwright prove`: time, terms and clauses by the bound.
 
 use std::{
     error::Error,
@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::markdown;
 
-/// What `patchwright-bench loops` is told.
+/// Flags of `patchwright-bench loops`.
 #[derive(Args)]
 pub struct Arguments {
     /// C files with a `main`
@@ -34,7 +34,7 @@ pub struct Arguments {
     markdown: Option<PathBuf>,
 }
 
-/// Measures, and prints the table.
+/// Measures and prints the table.
 pub fn run(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
     let binary = match &arguments.patchwright {
         Some(file) => std::path::absolute(file)?,

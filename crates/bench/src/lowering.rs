@@ -1,4 +1,4 @@
-//! How many functions of real programs the IR can hold.
+//! Measures how many functions of real programs the IR can express.
 
 use std::{collections::BTreeMap, error::Error, ffi::OsStr, path::PathBuf};
 
@@ -18,8 +18,8 @@ struct Row {
     problems: Vec<String>,
 }
 
-/// Prints the table; false if the IR of some function violates an invariant, or its text does not
-/// read back. Functions of headers are counted once for each file that includes them.
+/// Prints the table. The result is false if the IR of a function violates an invariant, or if its text
+/// does not read back. Functions of headers count once for each file that includes them.
 pub fn run(
     projects: &[PathBuf],
     build: Option<&OsStr>,

@@ -1,4 +1,5 @@
-//! What instrumentation costs a program: with nothing selected, and with one location active.
+//! Measures how much slower instrumentation makes a program: with nothing selected, and with one active
+//! location.
 
 use std::{collections::BTreeSet, error::Error, ffi::OsString, path::PathBuf, time::Duration};
 
@@ -14,7 +15,7 @@ use patchwright_repair::{
 };
 use patchwright_space::{HoleKind, space::original, term};
 
-/// What is measured.
+/// Flags of `patchwright-bench overhead`.
 #[derive(clap::Args)]
 pub struct Arguments {
     /// The program's folder, as it is built (with `CFLAGS=-O2`, say)
@@ -36,7 +37,7 @@ pub struct Arguments {
     hot: Option<OsString>,
 }
 
-/// Prints the ratios.
+/// Measures, and prints the ratios of the times with and without instrumentation.
 pub fn run(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
     let flags = ProjectFlags {
         build: arguments.build.clone(),

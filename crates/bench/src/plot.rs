@@ -1,4 +1,4 @@
-//! Plots as SVG.
+//! Draws plots as SVG.
 
 use std::fmt::Write;
 
@@ -12,7 +12,7 @@ const BAR: f64 = 14.0;
 const LEFT: f64 = 150.0;
 const RIGHT: f64 = 70.0;
 
-/// A bar for each step of each set: its processor time, on a logarithmic axis.
+/// Returns a bar chart of the processor time of each step of each set, on a logarithmic axis.
 pub fn steps(sets: &[SetResult]) -> String {
     let times = || {
         sets.iter()

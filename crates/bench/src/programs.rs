@@ -70,7 +70,7 @@ static int order(const void *x, const void *y) {
 typedef unsigned long (*fn)(unsigned long, long);
 "#;
 
-/// The text of the program with this seed.
+/// Returns the text of the random program with this seed.
 pub fn program(seed: u64) -> String {
     let mut generator = Generator {
         choices: Choices(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1),

@@ -1,10 +1,10 @@
-//! Random numbers that anyone can have again.
+//! Pseudo-random numbers that are the same in each run.
 
-/// Marsaglia's xorshift: the same numbers for the same seed, everywhere.
+/// Marsaglia's xorshift generator. Equal seeds give equal numbers on all machines.
 pub struct Random(pub u64);
 
 impl Random {
-    /// A number below `bound`.
+    /// Returns a number below `bound`.
     pub fn below(&mut self, bound: usize) -> usize {
         // Zero is the one state that never changes.
         self.0 |= u64::from(self.0 == 0);
@@ -14,7 +14,7 @@ impl Random {
         (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) as usize % bound
     }
 
-    /// Puts the items in any order.
+    /// Brings the items into a pseudo-random order.
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for i in (1..items.len()).rev() {
             items.swap(i, self.below(i + 1));

@@ -25,7 +25,7 @@ use serde::Serialize;
 
 use crate::random::Random;
 
-/// What is sampled.
+/// Flags of `patchwright-bench sample`.
 #[derive(clap::Args)]
 pub struct Arguments {
     /// The project's folder, with a patchwright.toml
@@ -53,7 +53,7 @@ struct Line<'a> {
 /// So many draws in a row that give no new patch end the sample.
 const VAIN: usize = 200;
 
-/// Prints JSON lines for `patchwright validate`.
+/// Prints sampled candidates as JSON lines for `patchwright validate`.
 pub fn run(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
     let mut flags = ProjectFlags::default();
     for selection in &arguments.files {

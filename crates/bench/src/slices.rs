@@ -1,5 +1,5 @@
-//! Slices of generated programs: a program reduced to a slice computes what it computed there, and
-//! what was seen to contribute is in the static slice.
+//! Checks slices of generated programs: reduced programs compute the same, and dynamic slices lie in
+//! static ones.
 
 use std::{collections::BTreeMap, error::Error, ffi::OsString, path::Path};
 
@@ -11,7 +11,7 @@ use patchwright_ir::{BlockId, Module, Program, RoutineId, verify};
 
 use crate::programs::program;
 
-/// What came of the slices.
+/// The numbers of slices by result.
 #[derive(Debug, Default)]
 pub struct Tally {
     /// Slices that were checked.
@@ -170,7 +170,7 @@ pub fn check(name: &str, modules: Vec<Module>, tally: &mut Tally) -> Result<(), 
     Ok(())
 }
 
-/// A generated program in the IR.
+/// Returns a generated program in the IR.
 pub fn lowered(
     clang: &Clang,
     runner: &mut Runner,
@@ -190,7 +190,7 @@ pub fn lowered(
     Ok(patchwright_lower::lower(&unit, &file.to_string_lossy()))
 }
 
-/// Prints the table; false if something was wrong.
+/// Prints the table. The result is false if a slice was wrong.
 pub fn run(programs: u64, first: u64, keep: Option<&Path>) -> Result<bool, Box<dyn Error>> {
     let scratch = patchwright_exec::Scratch::in_default_place()?;
     let folder = scratch.create_folder("programs")?;

@@ -1,8 +1,9 @@
-//! What the tables about commits compute from figures.
+//! The statistics in tables about commits.
 
 use patchwright_changes::rank::{ranks, spearman};
 
-/// Spearman's ρ, and the probability (two-sided, by Student's t) of one so far from zero if there is no relationship.
+/// Returns Spearman's ρ, and the two-sided probability (by Student's t) of a ρ so far from zero without a
+/// relationship.
 pub fn correlation(pairs: &[(f64, f64)]) -> Option<(f64, f64)> {
     let rho = spearman(pairs)?;
     let freedom = pairs.len() as f64 - 2.0;
@@ -59,7 +60,7 @@ fn log_gamma(x: f64) -> f64 {
     (x - 0.5) * x.ln() - x + 0.5 * (2.0 * std::f64::consts::PI).ln() + series - shift
 }
 
-/// The mean, and the standard deviation of a sample.
+/// Returns the mean and the standard deviation of a sample.
 pub fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;
@@ -67,7 +68,7 @@ pub fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
     (mean, (squares / (count - 1.0).max(1.0)).sqrt())
 }
 
-/// The median, the mean of the two in the middle of an even number.
+/// Returns the median, or the mean of the two middle values.
 pub fn median(values: &[f64]) -> f64 {
     let mut values = values.to_vec();
     values.sort_by(f64::total_cmp);
@@ -78,7 +79,7 @@ pub fn median(values: &[f64]) -> f64 {
     }
 }
 
-/// Cohen's κ of two measures of the same things, whose values are categories.
+/// Returns Cohen's κ of two measurements whose values are categories.
 pub fn kappa(pairs: &[(f64, f64)]) -> f64 {
     let count = pairs.len() as f64;
     let agreed = pairs.iter().filter(|(a, b)| a == b).count() as f64 / count;
@@ -95,7 +96,7 @@ pub fn kappa(pairs: &[(f64, f64)]) -> f64 {
     (agreed - by_chance) / (1.0 - by_chance)
 }
 
-/// The ranks of two measures of the same things.
+/// Returns the ranks of two measurements of the same things.
 pub fn ranked(pairs: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let [first, second] = [0, 1].map(|side| {
         let values = pairs
@@ -106,13 +107,13 @@ pub fn ranked(pairs: &[(f64, f64)]) -> Vec<(f64, f64)> {
     first.into_iter().zip(second).collect()
 }
 
-/// The exponent of a power law that fits whole numbers from 1 on best (maximum likelihood).
+/// Returns the exponent of the power law that fits whole numbers from 1 on best (maximum likelihood).
 pub fn exponent(values: &[f64]) -> f64 {
     let logarithms: f64 = values.iter().map(|value| (value / 0.5).ln()).sum();
     1.0 + values.len() as f64 / logarithms
 }
 
-/// The part of values that are at most `most`, in percent.
+/// Returns the percentage of values that are at most `most`.
 pub fn share_up_to(values: &[f64], most: f64) -> f64 {
     let up_to = values.iter().filter(|value| **value <= most).count();
     100.0 * up_to as f64 / values.len().max(1) as f64

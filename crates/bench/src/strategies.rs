@@ -20,7 +20,7 @@ use serde_json::Value;
 use crate::{markdown, statistics::median};
 use mutants::{Mutant, mutants};
 
-/// What `patchwright-bench strategies` is told.
+/// Flags of `patchwright-bench strategies`.
 #[derive(Args)]
 pub struct Arguments {
     /// C files with a `main`
@@ -76,7 +76,7 @@ impl Found {
     }
 }
 
-/// Measures, and prints the table.
+/// Measures and prints the table.
 pub fn run(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
     let binary = match &arguments.patchwright {
         Some(file) => std::path::absolute(file)?,

@@ -1,4 +1,4 @@
-//! Validation of a set of patches, plainly and with each technique added to those before it.
+//! Measures validation of a set of patches: plainly, and with one technique after the other added.
 
 use std::collections::{BTreeMap, HashMap};
 use std::error::Error;
@@ -87,7 +87,7 @@ pub struct StepResult {
     pub sample: Option<SampleResult>,
 }
 
-/// What was measured of a sample.
+/// The measurements of a sample, for a step that was not run on the whole set.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct SampleResult {
     /// Number of patches of the sample.
@@ -138,9 +138,9 @@ pub struct Results {
     pub sets: Vec<SetResult>,
 }
 
-/// The name of the step with all techniques, each test run once on each patch, as plainly.
+/// The name of the step with all techniques, in which each test runs once on each patch.
 pub const SHARED: &str = "+ proofs of endlessness";
-/// The name of the step that also confirms plausible patches: what `patchwright validate` does.
+/// The name of the step that also confirms plausible patches, as `patchwright validate` does.
 pub const CONFIRMED: &str = "+ confirmation";
 
 /// The options of each step, each with one technique more.
@@ -195,7 +195,7 @@ fn steps(all: bool, jobs: usize) -> Vec<(&'static str, ValidateOptions)> {
     steps
 }
 
-/// Measures and prints; false if a verdict is another one than plainly.
+/// Measures and prints. The result is false if a verdict differs from the plain one.
 pub fn run(request: &Request<'_>) -> Result<bool, Box<dyn Error>> {
     let mut results = match request.results {
         Some(file) if file.exists() => serde_json::from_slice(&files::read(file)?)?,

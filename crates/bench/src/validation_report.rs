@@ -12,7 +12,7 @@ use crate::validation::{CONFIRMED, Results, SHARED, SetResult, StepResult};
 /// Sets with fewer patches do not count in the means: they cannot share much.
 const LARGE: usize = 100;
 
-/// Prints the page, and plots.
+/// Prints the page and writes the plots.
 pub fn run(results: &Path, svg: Option<&Path>) -> Result<bool, Box<dyn Error>> {
     let results: Results = serde_json::from_slice(&files::read(results)?)?;
     print!("{}", page(&results.sets));

@@ -19,7 +19,8 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 use deletions::Placer;
 use matching::{Layout, Matching};
 
-/// How an action of the new version differs.
+/// How an action of the new version differs: added, modified, moved, or only using something that
+/// changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Alteration {
     /// It was not there.
@@ -32,7 +33,7 @@ pub enum Alteration {
     Used,
 }
 
-/// Statements that are not there any more, represented by their place.
+/// Deleted statements, represented by their place in the new version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deletion {
     /// The line in the old version of the first of them.
@@ -43,7 +44,7 @@ pub struct Deletion {
     pub line: u32,
 }
 
-/// What changed in a function.
+/// The changed and deleted actions of a function.
 #[derive(Clone, Debug, Default)]
 pub struct FunctionDifference {
     /// The changed actions of the new version.
@@ -63,7 +64,7 @@ pub struct FunctionDifference {
 }
 
 impl FunctionDifference {
-    /// Nothing changed.
+    /// Whether no action changed.
     pub fn is_empty(&self) -> bool {
         self.altered.is_empty()
             && self.deletions.is_empty()
@@ -72,7 +73,7 @@ impl FunctionDifference {
     }
 }
 
-/// A function and the text that its spans refer to.
+/// One version of a function, and the text to which its spans refer.
 #[derive(Clone, Copy)]
 pub struct Side<'a> {
     /// The function.
@@ -94,7 +95,7 @@ impl Side<'_> {
             .collect()
     }
 
-    /// The tokens before the body, with a space between them.
+    /// Returns the tokens before the body, with a space between them.
     pub fn header(&self) -> String {
         let words: Vec<_> = self
             .function
@@ -106,7 +107,7 @@ impl Side<'_> {
     }
 }
 
-/// Everything of a function that was not there before.
+/// Returns the difference of a function that the old version does not have: all actions are added.
 pub fn added(new: Side) -> FunctionDifference {
     let mut difference = FunctionDifference::default();
     for (i, action) in new.function.actions.iter().enumerate() {
@@ -123,7 +124,7 @@ pub fn added(new: Side) -> FunctionDifference {
     difference
 }
 
-/// What changed between two versions of a function.
+/// Returns the difference between two versions of a function.
 pub fn compare(old: Side, new: Side) -> FunctionDifference {
     let old_layout = Layout::of(old.function);
     let new_layout = Layout::of(new.function);

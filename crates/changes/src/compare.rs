@@ -1,4 +1,4 @@
-//! Two versions of a set of files: which functions changed, and what changed outside of functions.
+//! Compares two versions of a set of files: changed functions, and changes outside of functions.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use crate::configure::{LineDifference, choose};
 use crate::measure::Change;
 use crate::uses::{self, Redefined};
 
-/// One version of a file.
+/// The text of one version of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
     /// Its path, as it is to be shown.
@@ -19,7 +19,7 @@ pub struct Source {
     pub text: Vec<u8>,
 }
 
-/// The two versions of a file; one that was added or removed has only one.
+/// The two versions of a file. An added or removed file has only one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileChange {
     /// Before.
@@ -28,7 +28,7 @@ pub struct FileChange {
     pub new: Option<Source>,
 }
 
-/// What became of a function.
+/// Whether a function was added, removed or changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Status {
     /// It is new.
@@ -43,7 +43,7 @@ pub enum Status {
     MovedFrom(String),
 }
 
-/// A function that changed.
+/// A function that changed, with its difference.
 #[derive(Clone, Debug)]
 pub struct FunctionChange {
     /// The file: an index of the changes given.
@@ -60,7 +60,7 @@ pub struct FunctionChange {
     pub difference: FunctionDifference,
 }
 
-/// Something that could not be measured as it should.
+/// Something that could not be measured exactly, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Note {
     /// Changed lines in branches of conditional directives other than those that were measured.
@@ -104,7 +104,7 @@ pub enum Note {
     },
 }
 
-/// What changed outside of functions.
+/// The changes outside of functions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outside {
     /// Declarations, types and global variables that were added, removed or differ.
@@ -113,7 +113,7 @@ pub struct Outside {
     pub directives: usize,
 }
 
-/// The differences between two versions.
+/// All differences between two versions of a set of files.
 #[derive(Debug, Default)]
 pub struct Differences {
     /// The new outline of each file; an empty one where it was removed.
@@ -141,7 +141,7 @@ const SAME_FUNCTION: f64 = 0.6;
 /// Pairs of functions without a partner of their name that are compared, in a file.
 const MOST_PAIRS: usize = 10_000;
 
-/// Compares two versions of files.
+/// Compares the two versions of the files of a change.
 pub fn compare(change: &Change) -> Differences {
     let changes = &change.files;
     let mut found = Differences::default();

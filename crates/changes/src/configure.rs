@@ -1,4 +1,4 @@
-//! Which branches of conditional directives a change is measured in: those that it touches.
+//! Chooses the branches of conditional directives in which a change is measured: those that it touches.
 
 use patchwright_flow::Directives;
 use rustc_hash::FxHashSet;
@@ -14,6 +14,7 @@ pub(crate) struct LineDifference {
 }
 
 impl LineDifference {
+    /// Computes which lines of both texts differ.
     pub fn of(old: &[u8], new: &[u8]) -> Self {
         let old_lines: Vec<&[u8]> = old
             .split(|byte| *byte == b'\n')

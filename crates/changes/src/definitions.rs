@@ -1,4 +1,4 @@
-//! What the compiler's flags say for each file: macros, and where headers are.
+//! Finds the macros and header folders that a compiler's flags give each file.
 
 use std::cell::RefCell;
 use std::fmt::Debug;
@@ -10,7 +10,7 @@ use patchwright_flow::Macros;
 use patchwright_flow::headers::{Header, Headers, Setting};
 use rustc_hash::FxHashMap;
 
-/// Flags of a compiler, as far as they decide conditional directives.
+/// The flags of a compiler that decide conditional directives.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Flags {
     /// Macros of `-D` and `-U`.
@@ -22,7 +22,7 @@ pub struct Flags {
 }
 
 impl Flags {
-    /// What these flags say; folders are relative to `directory`. Flags that do not matter are passed over.
+    /// Reads flags. Folders are relative to `directory`. Other flags are ignored.
     pub fn new<'a>(flags: impl IntoIterator<Item = &'a str> + Clone, directory: &Path) -> Flags {
         let mut found = Flags {
             macros: Macros::from_flags(flags.clone()),
@@ -50,7 +50,7 @@ impl Flags {
     }
 }
 
-/// What is known of macros when files are read.
+/// The known macros and flags for the files of a change.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Definitions {
     /// Of files that are not named below.
@@ -59,16 +59,17 @@ pub struct Definitions {
     pub files: Vec<(PathBuf, Flags)>,
 }
 
-/// The files of a version.
+/// The headers of a version of the program.
 pub trait Version: Debug {
-    /// The header at a path in the version.
+    /// Returns the header at `path` in the version.
     fn header(&self, path: &Path) -> Option<Arc<Header>>;
 
-    /// The header at a path that the version does not have, because a build made it say, or it is installed.
+    /// Returns a header that the version does not have, because a build makes it or because it is
+    /// installed.
     fn other_header(&self, path: &Path) -> Option<Arc<Header>>;
 }
 
-/// Files on the disk.
+/// Headers on the disk.
 #[derive(Debug)]
 pub struct Disk {
     root: Option<PathBuf>,
@@ -76,7 +77,7 @@ pub struct Disk {
 }
 
 impl Disk {
-    /// Those in a folder, if there is one, and others by their absolute paths.
+    /// Finds headers relative to `root`, if given, and others by their absolute paths.
     pub fn new(root: Option<&Path>) -> Self {
         Disk {
             root: root.map(Path::to_path_buf),
@@ -113,7 +114,7 @@ pub(crate) struct Known<'a> {
 }
 
 impl Known<'_> {
-    /// What other files define counts.
+    /// Whether headers are looked up, so that their contents matter.
     pub fn depends_on_headers(&self) -> bool {
         self.finder.is_some()
     }

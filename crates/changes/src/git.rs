@@ -1,4 +1,4 @@
-//! Changes from a git repository; the program `git` is not needed.
+//! Reads changes from a git repository. The program `git` is not needed.
 
 mod tree;
 mod walk;
@@ -26,7 +26,7 @@ use crate::trees::changed_files;
 pub use tree::Item;
 pub use walk::{Member, days_between};
 
-/// What went wrong with a repository.
+/// Why a repository cannot be read, or a revision not be found.
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
     /// There is no repository.
@@ -87,7 +87,7 @@ fn failed(action: &'static str) -> impl Fn(git2::Error) -> GitError {
     }
 }
 
-/// A commit.
+/// A commit: name, subject, time and number of parents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Commit {
     /// Its full name.
@@ -102,12 +102,12 @@ pub struct Commit {
 }
 
 impl Commit {
-    /// The first twelve digits of its name.
+    /// Returns the first twelve digits of the commit's name.
     pub fn short(&self) -> &str {
         &self.id[..12]
     }
 
-    /// The day on which it was committed, in UTC, as `2026-11-21`.
+    /// Returns the day of the commit in UTC, such as `2026-11-21`.
     pub fn date(&self) -> String {
         // Days to a date of the Gregorian calendar, years beginning in March.
         let days = self.time.div_euclid(86_400) + 719_468;
@@ -124,7 +124,7 @@ impl Commit {
     }
 }
 
-/// Whether a file is C by its name.
+/// Whether a file is a C source or header by its name.
 pub fn is_c(path: &Path) -> bool {
     path.extension()
         .is_some_and(|extension| extension == "c" || extension == "h")
@@ -180,7 +180,7 @@ impl Version for Revision {
     }
 }
 
-/// A repository.
+/// An opened git repository.
 pub struct History {
     repository: Rc<Repository>,
     /// Headers that were read.
@@ -193,7 +193,7 @@ pub struct History {
 }
 
 impl History {
-    /// The repository that `folder` is in.
+    /// Opens the repository that contains `folder`.
     pub fn open(folder: &Path) -> Result<Self, GitError> {
         match Repository::discover(folder) {
             Ok(repository) => Ok(History {
@@ -213,7 +213,7 @@ impl History {
         }
     }
 
-    /// Whether `revision` is one.
+    /// Whether `revision` names a commit.
     pub fn knows(&self, revision: &str) -> bool {
         self.find(revision).is_ok()
     }
@@ -237,12 +237,13 @@ impl History {
         }
     }
 
-    /// The commit that a revision names.
+    /// Returns the commit that `revision` names.
     pub fn commit(&self, revision: &str) -> Result<Commit, GitError> {
         self.find(revision).map(|commit| Self::describe(&commit))
     }
 
-    /// The commits that lead to `to` and not to `from`, oldest first; an end left out is HEAD, as git has it.
+    /// Returns the commits that lead to `to` and not to `from`, oldest first. An empty end is HEAD,
+    /// as in git.
     pub fn range(&self, from: &str, to: &str) -> Result<Vec<Commit>, GitError> {
         let or_head = |revision: &str| {
             if revision.is_empty() {
@@ -264,7 +265,8 @@ impl History {
         walk().map_err(failed("walk over the commits"))
     }
 
-    /// What a commit changed against its first parent; the rest of the program with it if `whole`.
+    /// Returns the change of a commit against its first parent. With `whole` it has the rest of the
+    /// program, too.
     pub fn change(&self, commit: &Commit, whole: bool) -> Result<Change, GitError> {
         let find = || {
             let commit = self.repository.find_commit(Oid::from_str(&commit.id)?)?;
@@ -278,7 +280,7 @@ impl History {
         self.between_trees(old.as_ref(), &new, whole)
     }
 
-    /// What differs between two revisions.
+    /// Returns the change between two revisions. With `whole` it has the rest of the program, too.
     pub fn between(&self, old: &str, new: &str, whole: bool) -> Result<Change, GitError> {
         let tree = |revision| self.find(revision)?.tree().map_err(failed("read a commit"));
         self.between_trees(Some(&tree(old)?), &tree(new)?, whole)
@@ -331,7 +333,8 @@ impl History {
         })
     }
 
-    /// What differs between the last commit and the working tree, files that git does not know left out.
+    /// Returns the change between the last commit and the working tree, without files that git does
+    /// not know.
     pub fn uncommitted(&self, whole: bool) -> Result<Change, GitError> {
         let root = self
             .repository

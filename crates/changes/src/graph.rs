@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-/// What a vertex stands for.
+/// A vertex of a change sequence graph: the entry, the exit, or a changed place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Vertex {
     /// The program's entry, the source of the graph.
@@ -24,7 +24,7 @@ pub enum Vertex {
     },
 }
 
-/// How what a vertex stands for changed.
+/// Whether a vertex is a changed statement or the place of deleted ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// A statement that was added, modified or moved.
@@ -33,7 +33,7 @@ pub enum Role {
     Deleted,
 }
 
-/// A directed graph of changes with one source and one sink.
+/// A change sequence graph: a directed graph of changes with one source and one sink.
 #[derive(Clone, Debug)]
 pub struct Graph {
     /// The vertices; [`Graph::ENTRY`] and [`Graph::EXIT`] are the first two.
@@ -54,22 +54,22 @@ impl Default for Graph {
 impl Graph {
     /// The vertex of the program's entry.
     pub const ENTRY: usize = 0;
-    /// The vertex of its exit.
+    /// The vertex of the program's exit.
     pub const EXIT: usize = 1;
 
-    /// Whether nothing changed that is executed.
+    /// Whether no executed statement changed.
     pub fn is_empty(&self) -> bool {
         self.vertices.len() == 2
     }
 
-    /// The vertices that an edge leads to from `vertex`.
+    /// Returns the vertices to which edges lead from `vertex`.
     pub fn successors(&self, vertex: usize) -> impl Iterator<Item = usize> {
         self.edges
             .range((vertex, 0)..=(vertex, usize::MAX))
             .map(|(_, to)| *to)
     }
 
-    /// The number of connected components, P of definition 15, directions aside.
+    /// Returns the number of connected components, without regard to directions: P of definition 15.
     pub fn components(&self) -> usize {
         let mut parent: Vec<usize> = (0..self.vertices.len()).collect();
         fn root(parent: &mut [usize], mut vertex: usize) -> usize {
@@ -88,7 +88,7 @@ impl Graph {
             .count()
     }
 
-    /// CyCC = E − N + 2P; 0 for a change without changed statements.
+    /// Returns CyCC = E − N + 2P, or 0 for a change without changed statements.
     pub fn complexity(&self) -> usize {
         if self.is_empty() {
             return 0;
@@ -96,7 +96,7 @@ impl Graph {
         self.edges.len() + 2 * self.components() - self.vertices.len()
     }
 
-    /// How many sequences [`Graph::sequences`] gives.
+    /// Returns the number of sequences that [`Graph::sequences`] gives.
     pub fn sequence_count(&self) -> usize {
         let mut reached = vec![false; self.vertices.len()];
         let mut open = vec![Self::ENTRY];
@@ -185,7 +185,7 @@ impl Graph {
         sequences
     }
 
-    /// The graph in the language of Graphviz.
+    /// Returns the graph in the language of Graphviz.
     pub fn dot(&self) -> String {
         use std::fmt::Write;
         let mut text =

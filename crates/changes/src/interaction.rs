@@ -6,7 +6,7 @@ use patchwright_flow::dependence::Dependence;
 use patchwright_flow::{Cfg, Function};
 use rustc_hash::FxHashSet;
 
-/// The graph of algorithm 5. Its vertices are nodes of the control-flow graph.
+/// A change sequence graph with interaction locations. Its vertices are nodes of the control-flow graph.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InteractionGraph {
     /// The changed nodes that something follows or leads to.

@@ -1,4 +1,4 @@
-//! The figures of a change: from two versions of files to graph, complexity and lines.
+//! Measures a change: from two versions of files to the graph, the complexity and the numbers of lines.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,7 +19,7 @@ use crate::program::{Known, Outlines, Program, files_that_matter};
 use crate::sequence::{Part, edges};
 use crate::uses;
 
-/// A change: files in two versions, and what else belongs to the program.
+/// Files in two versions, and the other files of the program.
 #[derive(Clone, Debug, Default)]
 pub struct Change {
     /// The files that differ.
@@ -33,7 +33,7 @@ pub struct Change {
     pub versions: Option<[Rc<dyn Version>; 2]>,
 }
 
-/// A function that changed, in figures.
+/// The figures of a function that changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MeasuredFunction {
     /// Its name.
@@ -58,7 +58,7 @@ pub struct MeasuredFunction {
     pub interactions: Vec<(u32, Vec<u32>)>,
 }
 
-/// What was measured of a change.
+/// The figures of a change: graph, functions, lines and notes.
 #[derive(Clone, Debug, Default)]
 pub struct Measurement {
     /// The change sequence graph.
@@ -77,18 +77,19 @@ pub struct Measurement {
 }
 
 impl Measurement {
-    /// The cyclomatic complexity of the change (CyCC).
+    /// Returns the cyclomatic complexity of the change (CyCC).
     pub fn complexity(&self) -> usize {
         self.graph.complexity()
     }
 }
 
-/// Measures a change.
+/// Computes the graph and the figures of a change.
 pub fn measure(change: &Change) -> Measurement {
     measure_with(change, &mut Outlines::default())
 }
 
-/// Measures one of several changes that have the same definitions; what does not change between them is read once.
+/// Measures one of several changes that have the same definitions. Files that do not change between them
+/// are read once, into `outlines`.
 pub fn measure_with(change: &Change, outlines: &mut Outlines) -> Measurement {
     let differences = compare(change);
     let redefined: Vec<&str> = differences.redefined.iter().map(String::as_str).collect();

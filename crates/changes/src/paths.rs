@@ -1,4 +1,4 @@
-//! Changes between two files or two folders.
+//! Makes a change of two files or two folders.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,7 +11,7 @@ use crate::definitions::Disk;
 use crate::git::is_c;
 use crate::measure::Change;
 
-/// What is wrong with two paths.
+/// Why two paths cannot be compared.
 #[derive(Debug, thiserror::Error)]
 pub enum PathError {
     /// A file or folder cannot be read.
@@ -77,8 +77,8 @@ fn read(path: &Path, shown: String) -> Result<Source, PathError> {
     Ok(Source { path: shown, text })
 }
 
-/// What differs between two files, or between the C files of two folders; for folders the files that do not differ are
-/// the rest of the program.
+/// Returns the change between two files, or between the C files of two folders. For folders, files that
+/// do not differ are the rest of the program.
 pub fn between(old: &Path, new: &Path) -> Result<Change, PathError> {
     // What is not there is neither a file nor a folder.
     for path in [old, new] {

@@ -1,4 +1,4 @@
-//! The functions of the new version, and which of them may come, by calls, to what changed.
+//! Finds the functions of the new version from which calls may lead to a change.
 
 use std::hash::Hasher;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use crate::compare::{Differences, FunctionChange, Source};
 use crate::measure::Change;
 
-/// Files that do not change between many changes, read once.
+/// The outlines of files that do not change between many changes, each read once.
 #[derive(Debug, Default)]
 pub struct Outlines {
     /// By the address of the source, which is kept, so that no other one gets it.
@@ -182,6 +182,7 @@ pub(crate) struct Program<'a> {
 }
 
 impl<'a> Program<'a> {
+    /// Collects the functions of the new version: those of the changed files and of `rest`.
     pub fn of(
         change: &'a Change,
         differences: &'a Differences,

@@ -1,6 +1,7 @@
-//! Spearman's rank correlation.
+//! Computes Spearman's rank correlation.
 
-/// Spearman's ρ of pairs of figures, with the mean rank for equal ones; none where one of the two never varies.
+/// Returns Spearman's ρ of pairs of numbers; equal numbers get their mean rank. It is `None` if one of
+/// the two never varies.
 pub fn spearman(pairs: &[(f64, f64)]) -> Option<f64> {
     let a = ranks(pairs.iter().map(|pair| pair.0).collect());
     let b = ranks(pairs.iter().map(|pair| pair.1).collect());
@@ -12,7 +13,7 @@ pub fn spearman(pairs: &[(f64, f64)]) -> Option<f64> {
     (spread > 0.0).then(|| product(&a, &b) / spread)
 }
 
-/// The ranks of figures from 1, with the mean rank for equal ones.
+/// Returns the rank of each number, from 1. Equal numbers get their mean rank.
 pub fn ranks(values: Vec<f64>) -> Vec<f64> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|a, b| values[*a].total_cmp(&values[*b]));

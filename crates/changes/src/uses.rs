@@ -34,7 +34,8 @@ pub(crate) struct Redefined {
 type Said = BTreeMap<(Scope, String), [BTreeSet<String>; 2]>;
 
 impl Redefined {
-    /// Of files, each with the outlines of both versions.
+    /// Finds the names whose meaning changed outside of functions. `outlines` has both versions of
+    /// each file.
     pub fn find<'o>(
         files: &[FileChange],
         outlines: impl Iterator<Item = [&'o Outline; 2]>,

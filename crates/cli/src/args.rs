@@ -22,36 +22,48 @@ pub struct RunArgs {
     #[arg(value_name = "ARG", last = true)]
     pub arguments: Vec<OsString>,
 
-    /// Flags for the compiler
-    #[arg(long, value_name = "FLAGS", allow_hyphen_values = true)]
+    /// Give these flags to the compiler
+    #[arg(
+        long,
+        value_name = "FLAGS",
+        allow_hyphen_values = true,
+        help_heading = "Program"
+    )]
     pub cflags: Option<String>,
 
     #[command(flatten)]
     pub cache: CacheArgs,
 
-    /// Go on after undefined behaviour of this kind, and warn of it at the end: signed-overflow, bad-shift, bad-conversion,
-    /// uninitialized-read, bad-pointer-arithmetic, bad-variadic-argument
-    #[arg(long, value_name = "KIND", value_delimiter = ',', value_parser = allowed_kind)]
+    /// Only warn of this kind of undefined behaviour, and go on
+    ///
+    /// The kinds are signed-overflow, bad-shift, bad-conversion, uninitialized-read, bad-pointer-arithmetic and
+    /// bad-variadic-argument. Commas separate several. The warnings come at the end.
+    #[arg(long, value_name = "KIND", value_delimiter = ',', value_parser = allowed_kind, help_heading = "Execution")]
     pub allow: Vec<Undefined>,
 
-    /// Let it always be this time, in seconds since 1970
-    #[arg(long, value_name = "SECONDS")]
+    /// Stop the clock at this time, in seconds since 1970
+    #[arg(long, value_name = "SECONDS", help_heading = "Execution")]
     pub time: Option<i64>,
 
-    /// The name that the program is called by [default: the first file, without its extension]
-    #[arg(long, value_name = "NAME")]
+    /// Call the program by this name [default: the first file, without its extension]
+    #[arg(long, value_name = "NAME", help_heading = "Program")]
     pub name: Option<OsString>,
 
     /// Stop after this many IR instructions
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", help_heading = "Execution")]
     pub max_instructions: Option<u64>,
 
-    /// Most memory of the program's objects, in MiB
-    #[arg(long, value_name = "MIB", default_value_t = 4096)]
+    /// Stop when the program's objects take more memory than this, in MiB
+    #[arg(
+        long,
+        value_name = "MIB",
+        default_value_t = 4096,
+        help_heading = "Execution"
+    )]
     pub max_memory: u64,
 
-    /// Also print what was done, in numbers
-    #[arg(long)]
+    /// Also print how much was executed
+    #[arg(long, help_heading = "Output")]
     pub stats: bool,
 }
 
@@ -71,7 +83,7 @@ pub struct ProjectArgs {
     #[arg(default_value = ".")]
     pub project: PathBuf,
 
-    /// The folder of cases, for a single C file [default: `cases` beside it]
+    /// The folder of cases of a single C file [default: `cases` beside it]
     #[arg(value_name = "CASES")]
     pub case_folder: Option<PathBuf>,
 
@@ -79,7 +91,7 @@ pub struct ProjectArgs {
     #[command(flatten)]
     pub description: DescriptionArgs,
 
-    /// Look only at these files, or these lines of them
+    /// Look only at these files, folders or lines
     #[arg(long, value_name = "FILE[:LINE[-LINE]]", num_args = 1.., help_heading = "Project")]
     pub files: Vec<OsString>,
 }
@@ -87,27 +99,30 @@ pub struct ProjectArgs {
 /// Flags that describe a project.
 #[derive(Args, Clone, Debug, Default)]
 pub struct DescriptionArgs {
-    /// The shell command that builds the project, run from its root
+    /// Build the project by this shell command, from its root
     #[arg(long, value_name = "CMD", help_heading = "Project")]
     pub build: Option<OsString>,
 
-    /// A shell command that is run once in a copy before the build
+    /// Run this shell command once in each copy, before its first build
     #[arg(long, value_name = "CMD", help_heading = "Project")]
     pub prepare: Option<OsString>,
 
-    /// The test driver: run from the root with a test's name, exit status 0 means pass
+    /// Run one test by the command `PATH ID`; status 0 is a pass
     #[arg(long, value_name = "PATH", help_heading = "Project")]
     pub driver: Option<PathBuf>,
 
-    /// Instead of a driver: the program that the build makes, to be run on cases
+    /// Instead of a driver, run this program, which the build makes, on cases
     #[arg(long, value_name = "PATH", help_heading = "Project")]
     pub program: Option<PathBuf>,
 
-    /// The folder of the program's cases: NAME.out, and NAME.in, NAME.args, NAME.code if needed
+    /// The folder of the program's cases
+    ///
+    /// A case is a file NAME.out with the expected output. NAME.in is its standard input, NAME.args its arguments, and
+    /// NAME.code its exit status.
     #[arg(long, value_name = "DIR", help_heading = "Project")]
     pub cases: Option<PathBuf>,
 
-    /// The names of the tests
+    /// The names of the tests, or of the cases to use
     #[arg(long, value_name = "ID", num_args = 1.., help_heading = "Project")]
     pub tests: Vec<String>,
 
@@ -115,7 +130,7 @@ pub struct DescriptionArgs {
     #[arg(long, value_name = "PATH", help_heading = "Project")]
     pub compile_commands: Option<PathBuf>,
 
-    /// Flags for the compiler, for a single C file
+    /// Give these flags to the compiler of a single C file
     #[arg(
         long,
         value_name = "FLAGS",
@@ -124,28 +139,29 @@ pub struct DescriptionArgs {
     )]
     pub cflags: Option<String>,
 
-    /// Leave this file or folder out of all copies, for its size; may be given several times
+    /// Leave this large file or folder out of all copies; may be repeated
     #[arg(long, value_name = "PATH", help_heading = "Project")]
     pub exclude: Vec<PathBuf>,
 
-    /// Time after which a build has failed, such as 30s, 10m, 1h [default: 1h; validate, regression: 10m]
+    /// A build that takes longer has failed, such as 30s, 10m, 1h [default: 1h; validate, regression: 10m]
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Project")]
     pub build_timeout: Option<std::time::Duration>,
 
-    /// Memory of a build, all of its processes together, in MiB [default: 4096, or three quarters of the machine's if that is less]
+    /// Memory of a build, in MiB, all its processes together [default: 4096, at most three quarters of the machine's]
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Project")]
     pub build_memory: Option<u64>,
 
-    /// Time after which a test has failed, such as 500ms, 10s [default: derived from what it takes now]
+    /// A test that takes longer has failed, such as 500ms, 10s [default: derived from its time now]
     #[arg(long, value_name = "TIME", value_parser = test_time, help_heading = "Project")]
     pub test_timeout: Option<std::time::Duration>,
 
-    /// Let a case pass if its output is right but for whitespace at the ends of lines, and empty lines at the end
+    /// Ignore blanks at the ends of lines and empty last lines in the output of cases
     #[arg(long, help_heading = "Project")]
     pub ignore_trailing_whitespace: bool,
 
-    /// Let builds and tests write to this folder, too; may be given several times [default: only the copy, and a home
-    /// and temporary files that are thrown away]
+    /// Let builds and tests write to this folder; may be repeated
+    ///
+    /// Without it they can write to their copy only. What they write to the home folder and to /tmp is thrown away.
     #[arg(long, value_name = "DIR", help_heading = "Protection")]
     pub allow_writes: Vec<PathBuf>,
 
@@ -153,7 +169,7 @@ pub struct DescriptionArgs {
     #[arg(long, help_heading = "Protection")]
     pub network: bool,
 
-    /// Run builds and tests with all your rights: they can change whatever you can
+    /// Run builds and tests with all your rights, so that they can change what you can change
     #[arg(long, help_heading = "Protection")]
     pub unprotected: bool,
 }
@@ -169,7 +185,7 @@ pub struct RepairArgs {
     #[command(flatten)]
     pub cache: CacheArgs,
 
-    /// The kinds of change to try, separated by commas [default: all, but exit, which overfits, only against crashes]
+    /// Try only these kinds of change, separated by commas [default: all; exit only against crashes, because it overfits]
     #[arg(
         long,
         value_enum,
@@ -180,7 +196,7 @@ pub struct RepairArgs {
     )]
     pub schemas: Vec<SchemaName>,
 
-    /// Explore the whole space and report a patch of every plausible class
+    /// Try all candidates, and report a patch of each plausible class
     #[arg(long, help_heading = "Search")]
     pub all: bool,
 
@@ -188,24 +204,24 @@ pub struct RepairArgs {
     #[arg(long, conflicts_with = "all", help_heading = "Search")]
     pub first: bool,
 
-    /// Look only at this many locations, the most suspicious; 0 looks at all [default: 200, then the
-    /// next ones if there is no patch; with --all 0]
+    /// Look at the N most suspicious locations; 0 means all [default: 200, then the next ones if there is no patch; with
+    /// --all: 0]
     #[arg(long, value_name = "N", help_heading = "Search")]
     pub locations: Option<usize>,
 
-    /// The formula that says what is suspicious: ochiai, tarantula, dstar or op2
+    /// How suspicion is computed: ochiai, tarantula, dstar or op2
     #[arg(long, value_name = "NAME", default_value_t, help_heading = "Search")]
     pub formula: Formula,
 
-    /// Most patches to report
+    /// Report at most this many patches
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Search")]
     pub max_patches: u32,
 
-    /// Do not try patches that add, change and remove more nodes of the program than this
+    /// Try no candidate that costs more, in added, changed and removed nodes
     #[arg(long, value_name = "N", default_value_t = 16, help_heading = "Search")]
     pub max_cost: u32,
 
-    /// If no change of one place passes all tests, try pairs of changes that each pass some (1: do not)
+    /// Change up to N places: 2 also tries pairs, if no single change passes all tests
     #[arg(
         long,
         value_name = "N",
@@ -215,7 +231,9 @@ pub struct RepairArgs {
     )]
     pub places: u8,
 
-    /// Let terms grow until a location has this many candidates (with --all, a condition 20 times as many); more than ten million only where this asks for them
+    /// Try terms of growing size until a location has this many candidates
+    ///
+    /// With --all a condition has 20 times as many, but at most ten million unless N is greater.
     #[arg(
         long,
         value_name = "N",
@@ -224,11 +242,11 @@ pub struct RepairArgs {
     )]
     pub candidates: usize,
 
-    /// Most nodes of a term
+    /// Try terms of at most this many nodes
     #[arg(long, value_name = "N", default_value_t = 7, help_heading = "Search")]
     pub term_size: u32,
 
-    /// Take no longer than this, such as 30s, 10m, 1h: from the first copy to the last patch that is verified
+    /// Stop after this time, such as 30s, 10m, 1h
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Search")]
     pub budget: Option<std::time::Duration>,
 
@@ -243,7 +261,7 @@ pub struct RepairArgs {
     #[arg(long, hide = true)]
     pub no_virtualize: bool,
 
-    /// Number of workers [default: the number of processors]
+    /// Run this many workers at once [default: the number of processors]
     #[arg(short, value_name = "N", value_parser = at_least_one, help_heading = "Search")]
     pub jobs: Option<usize>,
 
@@ -256,7 +274,7 @@ pub struct RepairArgs {
     #[command(flatten)]
     pub resuming: Resuming,
 
-    /// Also write the patches into this folder, as 1.diff, 2.diff, …
+    /// Also write the patches into this folder
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub output: Option<PathBuf>,
 
@@ -264,29 +282,34 @@ pub struct RepairArgs {
     #[arg(long, help_heading = "Output")]
     pub json: bool,
 
-    /// Also print what was done, in numbers
+    /// Also print how much was tried, and what was left alone
     #[arg(long, help_heading = "Output")]
     pub stats: bool,
 }
 
-/// What is asked about the behaviour of patches.
+/// Flags about the behaviour of patches, for `repair` and `validate`.
 #[derive(Args, Clone, Debug, Default)]
 pub struct BehaviourArgs {
-    /// Execute the program with each patch on inputs like those of the tests: what the patches change, which of them do the
-    /// same, and inputs that tell the others apart; the order of the patches follows
+    /// Compare the patches by executing them on inputs like those of the tests
+    ///
+    /// The report says what each patch changes, which patches do the same, and which inputs tell the others apart. The
+    /// patches are ordered by it.
     #[arg(long, help_heading = "Behaviour")]
     pub compare: bool,
 
-    /// Ask which of the results is right for inputs that tell patches apart; answers become tests in the folder `tests` of
-    /// --output
+    /// Ask you which result is right where patches differ
+    ///
+    /// Your answers become tests in the folder `tests` of --output.
     #[arg(long, help_heading = "Behaviour")]
     pub ask: bool,
 
-    /// What is right for some inputs, a line of JSON each: {"arguments": ["-5"], "input": "", "output": "0\n", "status": 0}
+    /// Read from this file which result is right for which input
+    ///
+    /// Each line is JSON: {"arguments": ["-5"], "input": "", "output": "0\n", "status": 0}
     #[arg(long, value_name = "FILE", help_heading = "Behaviour")]
     pub answers: Option<PathBuf>,
 
-    /// Take no longer than this for all of it, building the patches included
+    /// Stop comparing patches after this time, their builds included
     #[arg(
         long,
         value_name = "TIME",
@@ -298,21 +321,22 @@ pub struct BehaviourArgs {
 }
 
 impl BehaviourArgs {
-    /// Whether anything is to be done.
+    /// Whether a flag asks for a comparison of patches.
     pub fn is_wanted(&self) -> bool {
         self.compare || self.ask || self.answers.is_some()
     }
 }
 
-/// What is proved of patches.
+/// Flags about proofs of patches.
 #[derive(Args, Clone, Debug, Default)]
 pub struct ProofArgs {
-    /// Prove of each reported patch, for all inputs, that the program's assertions hold and its memory is used rightly; or
-    /// show an input for which it is not so
+    /// Prove each reported patch for all inputs, or refute it by one input
+    ///
+    /// Proved is that the program's assertions hold and that its memory is used rightly.
     #[arg(long, help_heading = "Proofs")]
     pub prove: bool,
 
-    /// Prove that the patched program does the same as this reference
+    /// Prove that each patched program does the same as this reference
     #[arg(
         long,
         value_name = "FILE[:FUNCTION]",
@@ -325,7 +349,7 @@ pub struct ProofArgs {
     #[arg(long, value_name = "NAME", requires = "prove", help_heading = "Proofs")]
     pub prove_function: Option<String>,
 
-    /// Rounds of each loop, and calls of a function within itself
+    /// Follow loops for this many rounds, and recursion for this many calls
     #[arg(
         long,
         value_name = "N",
@@ -336,7 +360,7 @@ pub struct ProofArgs {
     pub prove_bound: u32,
 }
 
-/// A kind of change.
+/// A value of `--schemas`: a kind of change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum SchemaName {
     /// Another expression
@@ -379,19 +403,19 @@ pub struct LocalizeArgs {
     #[command(flatten)]
     pub project: ProjectArgs,
 
-    /// The formula: ochiai, tarantula, dstar (exponent 2) or op2
+    /// How suspicion is computed: ochiai, tarantula, dstar (exponent 2) or op2
     #[arg(long, value_name = "NAME", default_value_t, help_heading = "Ranking")]
     pub formula: Formula,
 
-    /// Sources to read at once, four at most [default: the number of processors]
+    /// Read this many sources at once, four at most [default: the number of processors]
     #[arg(short, value_name = "N", value_parser = at_least_one, help_heading = "Ranking")]
     pub jobs: Option<usize>,
 
-    /// Most statements, functions and files to print; 0 prints all
+    /// Print the N most suspicious of each; 0 prints all
     #[arg(long, value_name = "N", default_value_t = 20, help_heading = "Output")]
     pub top: usize,
 
-    /// Print the sources with the statements' ranks and tests
+    /// Print the sources, with the rank and the tests of each statement
     #[arg(long, conflicts_with = "json", help_heading = "Output")]
     pub annotate: bool,
 
@@ -407,20 +431,22 @@ pub struct LocalizeArgs {
 /// Values of `--confirm`.
 #[derive(clap::ValueEnum, Clone, Copy, Debug)]
 pub enum ConfirmArg {
-    /// As `classes`, but up to eight of these that change different functions by one build
+    /// One patch of each class; one build has up to eight patches of different functions
     Together,
-    /// One of those that change the same functions, and whose tests all ended in the same way with the same output
+    /// One patch of each class, each by a build of its own
     Classes,
-    /// Every one
+    /// Each patch
     Each,
-    /// None
+    /// No patch
     None,
 }
 
 /// Flags of `patchwright validate`.
 #[derive(Args, Debug)]
 pub struct ValidateArgs {
-    /// The project (behind a single C file its folder of cases, if that is not `cases` beside it), then the patches
+    /// The project, then the patches
+    ///
+    /// A single C file may be followed by its folder of cases, if that is not `cases` beside it.
     #[arg(value_names = ["PROJECT", "PATCHES"], num_args = 1.., required = true)]
     pub inputs: Vec<PathBuf>,
 
@@ -428,65 +454,72 @@ pub struct ValidateArgs {
     #[command(flatten)]
     pub description: DescriptionArgs,
 
-    /// Leave out this many leading parts of the paths in diffs [default: as many as fit]
+    /// Drop N leading parts of the paths in diffs, as `patch` does [default: as many as fit]
     #[arg(short = 'p', long, value_name = "N", help_heading = "Patches")]
     pub strip: Option<usize>,
 
-    /// Count the lines of hunks, whatever their headers say: language models miscount them
+    /// Count the lines of hunks, because language models miscount them
     #[arg(long, help_heading = "Patches")]
     pub recount: bool,
 
-    /// Let patches change tests, drivers and what these read, instead of taking them from the untouched tree
+    /// Let patches change tests and drivers
+    ///
+    /// Without it, tests, drivers and the files that they read are those of the untouched tree.
     #[arg(long, help_heading = "Patches")]
     pub trust_test_changes: bool,
 
-    /// A test that patches are meant to mend; may be repeated. Others that fail on the untouched program are set aside
+    /// Patches must make this test pass; may be repeated
+    ///
+    /// Other tests that fail on the untouched program are set aside.
     #[arg(long, value_name = "TEST", help_heading = "Validation")]
     pub must_fix: Vec<String>,
 
-    /// Set the tests aside that fail on the untouched program, but for those of --must-fix
+    /// Set aside all tests that fail on the untouched program, except those of --must-fix
     #[arg(long, help_heading = "Validation")]
     pub ignore_failing: bool,
 
-    /// Run every test on every patch that compiles, not only until one fails
+    /// Run all tests on each patch, also after one has failed
     #[arg(long, help_heading = "Validation")]
     pub keep_going: bool,
 
-    /// Stop when this many patches (in the order given, equal ones once) are plausible
+    /// Stop when this many patches are plausible
+    ///
+    /// Patches count in the order given, and equal patches once.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Validation")]
     pub stop_after: Option<u32>,
 
-    /// Run the tests in their own order, instead of those first that fail now or find most
+    /// Run the tests in their own order, not the most useful ones first
     #[arg(long, help_heading = "Validation")]
     pub no_prioritize: bool,
 
-    /// Build every patch by itself, instead of weaving many into one program
+    /// Build each patch by itself, instead of weaving many into one program
     #[arg(long, help_heading = "Validation")]
     pub no_schemata: bool,
 
-    /// Weave patches into one program also where they are so few that building each by itself takes less time
+    /// Weave even a few patches, which builds of their own would judge sooner
     #[arg(long, conflicts_with = "no_schemata", help_heading = "Validation")]
     pub weave_few: bool,
 
-    /// Run the tests of the untouched program first, also for few patches whose verdicts do not depend on it
+    /// Test the untouched program first, even where the verdicts of few patches do not need it
     #[arg(long, help_heading = "Validation")]
     pub ask_first: bool,
 
-    /// Execute every woven patch by itself, instead of one of those that a test cannot tell apart
+    /// Execute each woven patch, instead of one of those that a test cannot tell apart
     #[arg(long, help_heading = "Validation")]
     pub no_dedup: bool,
 
-    /// Start a woven program anew for each execution, instead of once for each test that runs it directly
+    /// Start a woven program for each execution, instead of forking it once for each test
     #[arg(long, help_heading = "Validation")]
     pub no_virtualize: bool,
 
-    /// Wait for a test until its time is up, even if it provably never ends
+    /// Wait until the time-out of a test even if it provably never ends
     #[arg(long, help_heading = "Validation")]
     pub no_prove_endless: bool,
 
-    /// Which plausible patches are built as they are and tested again: of those that change the same functions, and
-    /// whose tests all ended in the same way with the same output, one, with others of other functions (together) or
-    /// by itself (classes); every one (each); or none
+    /// Which plausible patches are built without weaving, and tested again
+    ///
+    /// Patches form a class if they change the same functions and all their tests end in the same way with the same
+    /// output.
     #[arg(
         long,
         value_name = "WHICH",
@@ -496,12 +529,12 @@ pub struct ValidateArgs {
     )]
     pub confirm: ConfirmArg,
 
-    /// Of the plausible patches that were not built by themselves, build so many of a hundred in the end, to see
-    /// whether that was right, such as 5% [default: 5%, of sets of more than 100 patches]
+    /// Also confirm this part of the plausible patches that --confirm leaves out [default: 5%, if there are more than 100
+    /// patches]
     #[arg(long, value_name = "PERCENT", value_parser = percent, help_heading = "Validation")]
     pub audit: Option<f64>,
 
-    /// Number of workers [default: the number of processors]
+    /// Run this many workers at once [default: the number of processors]
     #[arg(short, value_name = "N", value_parser = at_least_one, help_heading = "Validation")]
     pub jobs: Option<usize>,
 
@@ -523,12 +556,12 @@ pub struct ValidateArgs {
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub junit: Option<PathBuf>,
 
-    /// Also print where the time went, and why patches could not be woven
+    /// Also print where the time went, and why patches were not woven
     #[arg(long, help_heading = "Output")]
     pub stats: bool,
 }
 
-/// Time after which a build has failed in commands that build often.
+/// The time-out of a build in commands that build often.
 pub const BUILD_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(600);
 
 /// A part of all, in percent.

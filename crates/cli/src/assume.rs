@@ -1,4 +1,4 @@
-//! `--assume`: a function that looks whether its arguments are such as the user says, and then calls the one in question.
+//! `--assume`: wraps a function in another one that assumes the conditions of the user and calls it.
 
 use std::path::PathBuf;
 
@@ -7,11 +7,11 @@ use patchwright_prove::{Source, find};
 
 use crate::encoded::{Problem, Reader};
 
-/// Its name.
+/// The name of the wrapper.
 pub const ASSUMING: &str = "patchwright_assuming";
 
-/// Reads the source of a function again, with one behind it that assumes these conditions and calls it. `called` says how the
-/// conditions call each of its parameters.
+/// Reads the source of a function again, with a wrapper behind it that assumes `conditions` and calls the
+/// function. `called` gives the name that the conditions use for each parameter.
 ///
 /// # Errors
 /// When that cannot be said in C.
@@ -65,7 +65,7 @@ pub fn assuming(
     let read = reader.parse(file, Some(original));
     let (mut unit, _) = read.map_err(|error| match error {
         Problem::Input(message) => Problem::Input(format!(
-            "--assume has to be C over the parameters of `{name}` and globals: {message}"
+            "--assume must be a C expression over the parameters of `{name}` and globals: {message}"
         )),
         other => other,
     })?;

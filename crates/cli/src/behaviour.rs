@@ -1,5 +1,5 @@
-//! What patches do to a program's behaviour: all of them are executed with the same inputs, and what somebody says of an
-//! input counts like a test.
+//! `--compare`: executes all patches on the same inputs, and reports what they change. The user's answers
+//! count like tests.
 
 mod natural;
 mod partitions;
@@ -49,10 +49,10 @@ const WALL: Duration = Duration::from_secs(5);
 /// One that has less is not begun.
 const LEAST_WALL: Duration = Duration::from_millis(50);
 
-/// Changes a copy of the project.
+/// A function that changes a copy of the project.
 pub type Changing<'a> = Box<dyn Fn(&Worker) -> Result<(), Problem> + 'a>;
 
-/// A patch: how it changes a copy of the project.
+/// A patch and how it changes a copy of the project.
 pub struct Variant<'a> {
     /// What it is called, in messages.
     pub name: String,
@@ -75,7 +75,7 @@ struct Row {
     did: Vec<u32>,
 }
 
-/// Looks at the patches of a repair, and orders them by what they do.
+/// Compares the behaviour of a repair's patches, and orders the patches by it.
 pub fn of_repair(
     args: &BehaviourArgs,
     project: &Project,
@@ -110,7 +110,7 @@ pub fn of_repair(
     Some(behaviour)
 }
 
-/// What is wrong is told, and the patches are reported as they were.
+/// Prints an error, and returns `None` so that the patches are reported as they were.
 pub fn told<T>(result: Result<T, Problem>) -> Option<T> {
     match result {
         Ok(found) => Some(found),
@@ -122,7 +122,7 @@ pub fn told<T>(result: Result<T, Problem>) -> Option<T> {
     }
 }
 
-/// Executes all variants, and tells what they do, and the order in which they are to be reported.
+/// Executes all variants. It returns the report and the order in which the patches are to be shown.
 ///
 /// # Errors
 /// What keeps them from being executed at all.
@@ -185,7 +185,7 @@ pub fn look(
     for (at, variant) in variants.iter().enumerate().take(MOST_PATCHES) {
         if at > 1 && begun.elapsed() > budget.mul_f64(BUILDING) {
             behaviour.notes.push(format!(
-                "only the first {at} of {} patches were executed, for want of time; --compare-budget gives them more",
+                "only the first {at} of {} patches were executed before time ran out; give a larger --compare-budget",
                 variants.len()
             ));
             break;
@@ -294,7 +294,7 @@ fn read_answers(file: &Path) -> Result<Vec<Answer>, Problem> {
     let text = files::read(file).map_err(Problem::of)?;
     answers(&String::from_utf8_lossy(&text)).map_err(|(line, error)| {
         Problem::Input(format!(
-            "{}:{line}: this is no answer: {error}; a line is {{\"arguments\": [\"-5\"], \"input\": \"\", \"output\": \
+            "{}:{line}: this is not an answer: {error}; write {{\"arguments\": [\"-5\"], \"input\": \"\", \"output\": \
              \"0\\n\", \"status\": 0}}",
             file.display()
         ))
@@ -601,13 +601,15 @@ impl Look {
             }
             let number: usize = line
                 .parse()
-                .map_err(|_| Problem::Input(format!("`{line}` is none of the numbers")))?;
+                .map_err(|_| Problem::Input(format!("`{line}` is not one of the numbers")))?;
             let right = match number {
                 0 => None,
                 _ => match choices.get(number - 1) {
                     Some((did, _)) => Some(*did),
                     None => {
-                        return Err(Problem::Input(format!("`{line}` is none of the numbers")));
+                        return Err(Problem::Input(format!(
+                            "`{line}` is not one of the numbers"
+                        )));
                     }
                 },
             };

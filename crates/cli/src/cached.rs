@@ -1,4 +1,4 @@
-//! `--cache` and `--no-cache`: what clang has said of a source, and what an untouched program does, is kept for later runs.
+//! `--cache` and `--no-cache`: the cache of clang's answers and of untouched programs.
 
 use std::path::PathBuf;
 
@@ -10,21 +10,22 @@ use crate::state;
 /// Bytes that the cache may have.
 const LIMIT: u64 = 512 << 20;
 
-/// Where what was read of sources is kept.
+/// Flags of the cache.
 #[derive(Args, Clone, Debug, Default)]
 pub struct CacheArgs {
-    /// Keep in this folder, for later runs, what the compiler says of sources, and what an untouched program's build
-    /// makes and its tests do [default: `patchwright/sources` in `$XDG_CACHE_HOME` or `~/.cache`]
+    /// The folder of the cache [default: patchwright/sources in $XDG_CACHE_HOME or ~/.cache]
+    ///
+    /// It keeps for later runs: the answers of clang, and the builds and test results of untouched programs.
     #[arg(long, value_name = "DIR", help_heading = "Cache")]
     pub cache: Option<PathBuf>,
 
-    /// Find all of that out each time, and keep nothing
+    /// Neither read nor write a cache
     #[arg(long, conflicts_with = "cache", help_heading = "Cache")]
     pub no_cache: bool,
 }
 
 impl CacheArgs {
-    /// The cache, if there is to be one and its folder can be used.
+    /// Opens the cache. It is `None` with `--no-cache`, or if the folder cannot be used.
     pub fn open(&self) -> Option<Cache> {
         if self.no_cache {
             return None;

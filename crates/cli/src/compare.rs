@@ -283,7 +283,7 @@ impl Work<'_> {
     fn all(&mut self, named: &[Named]) -> Result<Option<Exit>, Problem> {
         if named.len() > several::MOST {
             eprintln!(
-                "patchwright: note: which versions agree is told for {} versions at most",
+                "patchwright: note: agreement is reported for at most {} versions",
                 several::MOST
             );
             return Ok(None);

@@ -23,7 +23,7 @@ use crate::{
 /// Flags of `patchwright complexity`.
 #[derive(Args, Debug)]
 pub struct ComplexityArgs {
-    /// A revision, a range A..B, or the old one of two files, folders or revisions [default: what is not committed]
+    /// A revision, a range, or the old version [default: uncommitted]
     #[arg(value_name = "REV | A..B | OLD")]
     pub what: Option<String>,
 
@@ -32,31 +32,47 @@ pub struct ComplexityArgs {
     pub new: Option<String>,
 
     /// A folder in the git repository
-    #[arg(long, value_name = "DIR", default_value = ".")]
+    #[arg(
+        long,
+        value_name = "DIR",
+        default_value = ".",
+        help_heading = "What is measured"
+    )]
     pub repo: PathBuf,
 
-    /// Of a range, only the newest commits
-    #[arg(short = 'n', long, value_name = "N")]
+    /// Measure only the N newest commits of a range
+    #[arg(short = 'n', long, value_name = "N", help_heading = "What is measured")]
     pub max_count: Option<usize>,
 
-    /// Follow calls through all C files of the revision, not only those that changed
-    #[arg(long)]
+    /// Follow calls through all C files, also unchanged ones
+    #[arg(long, help_heading = "What is measured")]
     pub whole_program: bool,
 
-    /// Flags of the compiler: of conditionals that macros decide, defined by `-D` or in headers along `-I`, the branch
-    /// that is compiled is read
-    #[arg(long, value_name = "FLAGS", allow_hyphen_values = true)]
+    /// Decide conditionals (#if) by these flags of the compiler: -DNAME, -IDIR
+    #[arg(
+        long,
+        value_name = "FLAGS",
+        allow_hyphen_values = true,
+        help_heading = "What is measured"
+    )]
     pub cflags: Option<String>,
 
-    /// The same for each file, from a compile database
-    #[arg(long, value_name = "PATH", conflicts_with = "cflags")]
+    /// Take such flags for each file from this compile database
+    #[arg(
+        long,
+        value_name = "PATH",
+        conflicts_with = "cflags",
+        help_heading = "What is measured"
+    )]
     pub compile_commands: Option<PathBuf>,
 
-    /// Draw the change sequence graph into this file, .svg or .dot
+    /// Draw the change sequence graph: .svg or .dot
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub graph: Option<PathBuf>,
 
-    /// Draw complexity over time, and against changed lines, into this SVG file
+    /// Draw the complexity of a range into this SVG file
+    ///
+    /// The page has complexity over time, and complexity against changed lines.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub plot: Option<PathBuf>,
 
@@ -256,7 +272,7 @@ fn definitions(args: &ComplexityArgs) -> Result<Definitions, Problem> {
     Ok(definitions)
 }
 
-/// A commit in a line.
+/// Returns a commit as one line.
 pub fn title(commit: &Commit) -> String {
     format!(
         "{} · {} · {}",

@@ -1,10 +1,10 @@
-//! Files that something is drawn into.
+//! Writes drawings to files.
 
 use std::path::{Path, PathBuf};
 
 use patchwright_exec::files::{self, FileError};
 
-/// How a file is drawn.
+/// The format of a drawing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// Scalable vector graphics.
@@ -13,14 +13,14 @@ pub enum Format {
     Dot,
 }
 
-/// The file's name does not say how it is drawn.
+/// The error that the name of a file does not tell the format of its drawing.
 #[derive(Debug, thiserror::Error)]
 #[error("--graph {}: the name must end in .svg or .dot", path.display())]
 pub struct UnknownFormat {
     path: PathBuf,
 }
 
-/// A file to draw into.
+/// A file for a drawing.
 #[derive(Clone, Debug)]
 pub struct Canvas<'a> {
     path: &'a Path,
@@ -29,7 +29,7 @@ pub struct Canvas<'a> {
 }
 
 impl<'a> Canvas<'a> {
-    /// The file at `path`, whose name says how it is drawn.
+    /// Takes the format from the extension of `path`.
     ///
     /// # Errors
     /// [`UnknownFormat`] if it does not.
@@ -46,7 +46,7 @@ impl<'a> Canvas<'a> {
         Ok(Canvas { path, format })
     }
 
-    /// Writes the drawing.
+    /// Writes the drawing to the file.
     ///
     /// # Errors
     /// [`FileError`] where that is not possible.

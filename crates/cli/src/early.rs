@@ -1,5 +1,5 @@
-//! Patches that are verified before the report: they are shown on standard error when they are there. Standard output has the report
-//! alone, which is the same in each run.
+//! Shows patches on standard error as soon as they are verified. Standard output has only the report,
+//! which is the same in each run.
 
 use std::io::IsTerminal;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -14,7 +14,7 @@ use crate::{progress::Progress, shown};
 /// A patch waits so long for the report, which may follow at once and has it, too.
 const PATIENCE: Duration = patchwright_repair::TOLD_AFTER;
 
-/// Shows patches that do not have to wait for the report.
+/// Shows patches before the report.
 pub struct EarlyPatches {
     shared: Arc<Shared>,
     style: text::Style,
@@ -33,7 +33,7 @@ struct State {
 }
 
 impl EarlyPatches {
-    /// Begins to show them.
+    /// Starts to show patches.
     pub fn start(progress: &Progress<'_>) -> Self {
         let style = text::Style {
             colour: shown::colour() && std::io::stderr().is_terminal(),
@@ -49,13 +49,14 @@ impl EarlyPatches {
         EarlyPatches { shared, style }
     }
 
-    /// A patch is there; whether it passes only by what C does not define may still have to be asked.
+    /// Shows a verified patch. `is_scrutinized` says that it was already checked for undefined
+    /// behaviour.
     pub fn show(&self, patch: &Patch, is_scrutinized: bool) {
         let text = text::early_patch(patch, is_scrutinized, self.style);
         self.shared.add(text);
     }
 
-    /// The report begins: what still waits is in it.
+    /// Stops, because the report has all patches.
     pub fn end(&self) {
         self.shared.end();
     }

@@ -1,4 +1,4 @@
-//! What `prove` and `compare` share: reading C to encode it, flags that mean the same, and the thread that encodes.
+//! What `prove` and `compare` share: reading C, flags with the same meaning, and the thread for encoding.
 
 use std::{
     collections::BTreeSet,
@@ -17,7 +17,7 @@ use patchwright_symbolic::Check;
 
 use crate::cached::CacheArgs;
 
-/// Why the command cannot go on.
+/// Why a command cannot go on.
 #[derive(Debug)]
 pub enum Problem {
     /// What the user gave is wrong: a message.
@@ -27,13 +27,13 @@ pub enum Problem {
 }
 
 impl Problem {
-    /// Something that the user can mend.
+    /// Makes an error that the user can mend.
     pub fn of(error: impl Display) -> Problem {
         Problem::Input(error.to_string())
     }
 }
 
-/// What reads C.
+/// Reads C files for `prove` and `compare`, with clang and the flags of the user.
 pub struct Reader {
     runner: Runner,
     clang: Clang,
@@ -47,7 +47,7 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// Starts what reads, with the value of `--cflags`; files of our own go into a folder of this name.
+    /// Starts the reader with the value of `--cflags`. Its own files go into a folder of this name.
     pub fn start(
         cflags: Option<&str>,
         cache: &CacheArgs,
@@ -80,7 +80,7 @@ impl Reader {
         })
     }
 
-    /// Asks about these files together; they are read next.
+    /// Announces files that are read next, so that clang is asked about all of them at once.
     pub fn expect(&mut self, files: &[PathBuf]) {
         let commands: Vec<CompileCommand> = files
             .iter()
@@ -102,8 +102,8 @@ impl Reader {
         }
     }
 
-    /// Reads a file, or, where it is given, the file that `file` includes as its program. Also the path of what was
-    /// read.
+    /// Reads `file`, or the file `included` that it includes as its program. It also returns the path
+    /// of what was read.
     pub fn parse(
         &mut self,
         file: PathBuf,
@@ -122,7 +122,7 @@ impl Reader {
         Ok((unit, read.to_string_lossy().into_owned()))
     }
 
-    /// From now on, reads as this command compiles.
+    /// Sets the compile command for the files that are read from now on.
     pub fn compile_as(&mut self, command: &CompileCommand) {
         self.here.clone_from(&command.directory);
         let arguments = command.without_products();
@@ -137,12 +137,12 @@ impl Reader {
             .collect();
     }
 
-    /// From now on, looks for headers in this folder, too.
+    /// Adds a folder in which headers are found.
     pub fn include_from(&mut self, folder: &Path) {
         self.flags.extend(["-iquote".into(), folder.into()]);
     }
 
-    /// A file of our own, as a module.
+    /// Reads a C text of our own as a module of the IR.
     pub fn module(&mut self, name: &str, text: &str) -> Result<Module, Problem> {
         let file = self.folder.join(name);
         files::write_atomic(&file, text.as_bytes()).map_err(Problem::of)?;
@@ -151,7 +151,7 @@ impl Reader {
     }
 }
 
-/// The value of `--check`; without the flag what is usual.
+/// Reads the value of `--check`. Without the flag it is `usual`.
 pub fn checks(flag: Option<&str>, usual: BTreeSet<Check>) -> Result<BTreeSet<Check>, Problem> {
     let Some(text) = flag else {
         return Ok(usual);
@@ -178,7 +178,7 @@ pub fn checks(flag: Option<&str>, usual: BTreeSet<Check>) -> Result<BTreeSet<Che
     Ok(found)
 }
 
-/// Does a job that goes as deep as the program's calls and terms do: on a thread with a stack for that.
+/// Runs `job` on a thread whose stack is large enough for the program's nested calls and terms.
 pub fn deep<T: Send>(job: impl FnOnce() -> Result<T, Problem> + Send) -> Result<T, Problem> {
     const STACK: usize = 2 << 30;
     std::thread::scope(|scope| {

@@ -1,4 +1,4 @@
-//! How the program ends.
+//! The exit statuses.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! The flags that say what the inputs of a function are, which mean the same in all commands.
+//! The flags that describe the inputs of a function, for `prove` and `compare`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,21 +7,23 @@ use patchwright_prove::inputs::Wishes;
 
 use crate::encoded::Problem;
 
-/// Which pointers may lead to the same.
+/// Which pointers may point to the same object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum MayAlias {
-    /// Only those that --alias names.
+    /// Only those of --alias
     None,
-    /// Those that lead to objects of the same type.
+    /// All pointers to the same type
     #[default]
     Compatible,
 }
 
-/// What the inputs of a function are.
+/// Flags that describe the inputs of a function.
 #[derive(Args, Clone, Debug, Default)]
 pub struct InputArgs {
-    /// A pointer leads to so many objects; a parameter, or what is behind one: `p=8`, `*at=4`, `list->name=4`
-    /// [default: as many as its declaration says; 8 bytes; 4 numbers where the function goes on from the first]
+    /// Let a pointer lead to so many objects: p=8, *at=4, list->name=4
+    ///
+    /// Without it the number is that of the declaration, as in `int a[4]`. Else it is 8 for bytes, 4 for other numbers if
+    /// the function reads beyond the first, and 1.
     #[arg(
         long,
         value_name = "POINTER=COUNT",
@@ -30,19 +32,19 @@ pub struct InputArgs {
     )]
     pub length: Vec<String>,
 
-    /// These two pointers may lead to the same
+    /// Let these two pointers lead to the same object, too
     #[arg(long, value_name = "A,B", help_heading = "Inputs of a function")]
     pub alias: Vec<String>,
 
-    /// This pointer may be null
+    /// Let this pointer be null, too
     #[arg(long, value_name = "POINTER", help_heading = "Inputs of a function")]
     pub null: Vec<String>,
 
-    /// This pointer leads to a text, which ends with a NUL [default: what is declared as `const char *`]
+    /// Let this pointer lead to a text that ends with NUL [default: each `const char *`]
     #[arg(long, value_name = "POINTER", help_heading = "Inputs of a function")]
     pub text: Vec<String>,
 
-    /// Which pointers may lead to the same object, or into one array
+    /// Which pointers may lead to the same object or array
     #[arg(
         long,
         value_enum,
@@ -52,7 +54,7 @@ pub struct InputArgs {
     )]
     pub may_alias: MayAlias,
 
-    /// So many structures that lead to each other in a row, as in lists and trees
+    /// Let lists and trees be this many structures deep
     #[arg(
         long,
         value_name = "N",
@@ -68,7 +70,7 @@ pub struct InputArgs {
 }
 
 impl InputArgs {
-    /// The flag that says something of inputs, if one was given.
+    /// Returns the name of a flag about inputs, if one was given.
     pub fn given(&self) -> Option<&'static str> {
         let all = [
             ("--length", &self.length),
@@ -81,7 +83,7 @@ impl InputArgs {
             .map(|(flag, _)| flag)
     }
 
-    /// What the flags say. `usually_null` says that parameters may be null where nobody says it.
+    /// Returns what the flags say. With `usually_null`, parameters may be null by default.
     ///
     /// # Errors
     /// Values that cannot be read.

@@ -20,16 +20,21 @@ pub struct IrArgs {
     #[arg(value_name = "FILE")]
     pub source: OsString,
 
-    /// Only this function
-    #[arg(long, value_name = "NAME")]
+    /// Print only this function
+    #[arg(long, value_name = "NAME", help_heading = "Output")]
     pub function: Option<String>,
 
-    /// Draw the function's control-flow graph into this file, .svg or .dot, instead of printing it
-    #[arg(long, value_name = "FILE")]
+    /// Draw the function's control flow: .svg or .dot
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub graph: Option<PathBuf>,
 
-    /// Flags for the compiler
-    #[arg(long, value_name = "FLAGS", allow_hyphen_values = true)]
+    /// Give these flags to the compiler
+    #[arg(
+        long,
+        value_name = "FLAGS",
+        allow_hyphen_values = true,
+        help_heading = "Program"
+    )]
     pub cflags: Option<String>,
 
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! Limits for the memory and the time of this process: what needs more ends in order, and says so.
+//! Limits the memory and the time of this process. What needs more ends in order, with a message.
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use crate::Exit;
 /// Why the process ends early.
 static EXCEEDED: OnceLock<String> = OnceLock::new();
 
-/// What a process may take.
+/// The memory and the time that this process may use.
 #[derive(Clone, Copy)]
 pub struct Limits {
     /// MiB of memory.
@@ -67,12 +67,12 @@ impl Limits {
     }
 }
 
-/// Why what was cancelled was so, if it is because of a limit.
+/// Returns which limit was exceeded, if that was the reason for a cancellation.
 pub fn exceeded() -> Option<&'static str> {
     EXCEEDED.get().map(String::as_str)
 }
 
-/// The most memory that this process has used, in MiB.
+/// Returns the largest memory of this process so far, in MiB.
 pub fn peak() -> u64 {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
     // SAFETY: the call fills the structure, which is all zeros before.

@@ -14,6 +14,7 @@ mod drawing;
 mod early;
 mod encoded;
 mod exit;
+mod help;
 mod inputs;
 mod ir;
 mod limits;
@@ -39,9 +40,10 @@ mod validate;
 mod words;
 
 use std::any::Any;
+use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser};
+use clap::FromArgMatches;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
@@ -57,8 +59,13 @@ fn main() -> ExitCode {
     {
         patchwright_exec::supervisor_main();
     }
-    let given = words::with_separate_tests(std::env::args_os().collect(), &Cli::command());
-    let cli = match Cli::try_parse_from(&given) {
+    let given: Vec<OsString> = std::env::args_os().collect();
+    let command = help::command(help::is_full(&given));
+    let given = words::with_separate_tests(given, &command);
+    let cli = match command
+        .try_get_matches_from(&given)
+        .and_then(|matches| Cli::from_arg_matches(&matches))
+    {
         Ok(cli) => cli,
         Err(error) => {
             if let Some(told) = words::told(&error, &given) {
@@ -113,16 +120,16 @@ fn main() -> ExitCode {
         Command::Regression(args) => regression::run(&args),
         Command::Completions { shell } => {
             let mut text = Vec::new();
-            clap_complete::generate(shell, &mut Cli::command(), "patchwright", &mut text);
+            clap_complete::generate(shell, &mut help::command(true), "patchwright", &mut text);
             print(&text)
         }
-        Command::Man { folder: None } => match manual::page(Cli::command()) {
+        Command::Man { folder: None } => match manual::page(help::command(true)) {
             Some(text) => print(&text),
             None => Exit::Bug,
         },
         Command::Man {
             folder: Some(folder),
-        } => match manual::write(Cli::command(), &folder) {
+        } => match manual::write(help::command(true), &folder) {
             Ok(Some(())) => Exit::Found,
             Ok(None) => Exit::Bug,
             Err(error) => {

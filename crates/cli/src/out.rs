@@ -41,7 +41,7 @@ extern "C" fn look() {
     }
 }
 
-/// Why nothing can be printed, if standard output was closed when the process was started.
+/// Returns the error of standard output, if it was closed when the process was started.
 pub fn closed() -> Option<io::Error> {
     let is_closed = IS_CLOSED.load(Ordering::Relaxed);
     is_closed.then(|| io::Error::other("it is closed"))
@@ -60,26 +60,26 @@ pub fn write(text: &str) -> io::Result<()> {
     out.flush()
 }
 
-/// What `print!` does. A failure is a panic that [`crate::resources`] knows.
+/// Does what `print!` does. If it fails, it panics in a way that [`crate::resources`] recognizes.
 pub fn print(text: fmt::Arguments<'_>) {
     if let Err(error) = write(&text.to_string()) {
         panic!("failed printing to stdout: {error}");
     }
 }
 
-/// What `eprint!` does, as [`print()`].
+/// Does what `eprint!` does. It fails as [`print()`] does.
 pub fn eprint(text: fmt::Arguments<'_>) {
     if let Err(error) = Errors.write_all(text.to_string().as_bytes()) {
         panic!("failed printing to stderr: {error}");
     }
 }
 
-/// Writes to standard error where it can.
+/// Writes to standard error, and ignores errors.
 pub fn tell(text: &str) {
     let _ = Errors.write_all(text.as_bytes());
 }
 
-/// Standard error.
+/// Standard error as a writer.
 pub struct Errors;
 
 impl Write for Errors {

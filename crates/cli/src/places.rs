@@ -1,8 +1,8 @@
-//! Messages speak of the user's own files, not of the copies that they were found in.
+//! Replaces the paths of copies in messages by the user's own paths.
 
 use std::path::{Path, PathBuf};
 
-/// Where the copies are, and what they are copies of.
+/// The folder of copies, and the project that they are copies of.
 pub struct Places {
     scratch: String,
     /// The project's folder, or that of the single file.
@@ -10,7 +10,7 @@ pub struct Places {
 }
 
 impl Places {
-    /// The places of a run that copies `project`, a folder or a file, into `scratch`.
+    /// Makes the translation for copies of `project`, a folder or a file, in `scratch`.
     pub fn new(scratch: &Path, project: &Path) -> Self {
         let folder = match project.parent() {
             _ if project.is_dir() => project.to_path_buf(),
@@ -25,7 +25,7 @@ impl Places {
         }
     }
 
-    /// The text with the paths that the user knows.
+    /// Returns the text with the user's own paths.
     pub fn shown(&self, text: &str) -> String {
         let mut parts = text.split(&self.scratch);
         let mut shown = parts.next().unwrap_or_default().to_owned();

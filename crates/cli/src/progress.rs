@@ -1,4 +1,5 @@
-//! What a run tells while it works: a line that changes, on a terminal; elsewhere a line every ten seconds; warnings always.
+//! Shows progress: on a terminal one line that changes, elsewhere a line every ten seconds. Warnings are
+//! always shown.
 
 use std::io::IsTerminal;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -24,7 +25,7 @@ pub struct Progress<'a> {
 }
 
 impl<'a> Progress<'a> {
-    /// A display; it is silent but for warnings if the user says so.
+    /// Makes a display. With `--quiet` it shows only warnings.
     pub fn new(places: &'a Places) -> Self {
         let bar = ProgressBar::new_spinner();
         let mut beat = None;
@@ -51,19 +52,19 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// A phase begins.
+    /// Shows that a phase begins.
     pub fn phase(&self, name: &'static str) {
         *self.phase.lock().unwrap_or_else(PoisonError::into_inner) = name;
         self.message(name.to_owned());
     }
 
-    /// How far the phase is.
+    /// Shows how far the phase is.
     pub fn progress(&self, done: usize, total: usize) {
         let phase = *self.phase.lock().unwrap_or_else(PoisonError::into_inner);
         self.message(format!("{phase} {done}/{total}"));
     }
 
-    /// Shows any text, in one line.
+    /// Shows a text on one line.
     pub fn message(&self, text: String) {
         let text = one_line(&text.replace('\n', " ")).into_owned();
         let beat = self.beat.lock().unwrap_or_else(PoisonError::into_inner);
@@ -73,14 +74,14 @@ impl<'a> Progress<'a> {
         self.bar.set_message(text);
     }
 
-    /// Something the user should know.
+    /// Shows a warning, also with `--quiet`.
     pub fn warn(&self, text: &str) {
         let text = indented(&self.places.shown(text));
         self.bar
             .suspend(|| eprintln!("patchwright: warning: {text}"));
     }
 
-    /// Something the user wants to know.
+    /// Shows a note, unless `--quiet` is given.
     pub fn note(&self, text: &str) {
         if shown::is_quiet() {
             return;
@@ -89,17 +90,17 @@ impl<'a> Progress<'a> {
         self.bar.suspend(|| eprintln!("patchwright: {text}"));
     }
 
-    /// What is written over; whoever else writes suspends it.
+    /// Returns the changing line. Other writers must suspend it.
     pub fn bar(&self) -> ProgressBar {
         self.bar.clone()
     }
 
-    /// Does something that writes to the terminal.
+    /// Calls `write`, which writes to the terminal itself, with the changing line removed.
     pub fn aside(&self, write: impl FnOnce()) {
         self.bar.suspend(write);
     }
 
-    /// Shows an event.
+    /// Shows an event of a repair: a phase, its progress, a note or a warning.
     pub fn show(&self, event: Event) {
         match event {
             Event::Phase(name) => self.phase(name),
@@ -122,7 +123,7 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// Removes the line, and writes no more.
+    /// Removes the changing line for good.
     pub fn finish(&self) {
         self.bar.finish_and_clear();
         *self.beat.lock().unwrap_or_else(PoisonError::into_inner) = None;

@@ -1,4 +1,4 @@
-//! From flags to a project.
+//! Loads the project that the flags describe.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use patchwright_exec::{FileSelection, Project, ProjectError, ProjectFlags, Scrat
 
 use crate::args::{DescriptionArgs, ProjectArgs};
 
-/// Loads a project and what of it is selected.
+/// Loads the project that the flags describe, with the files or lines selected by `--files`.
 ///
 /// # Errors
 /// When the description is wrong.
@@ -33,7 +33,7 @@ fn names(given: &[String]) -> Vec<String> {
         .collect()
 }
 
-/// Loads the project in a folder, or of a C file, that the flags describe.
+/// Loads the project of a folder or of a C file, as the flags describe it.
 ///
 /// # Errors
 /// When the description is wrong.

@@ -1,4 +1,4 @@
-//! What is proved of the patches of a repair: each patched program, for all inputs.
+//! `--prove`: proves each patched program for all inputs.
 
 use patchwright_exec::{CancelToken, CompileCommand, Project, Scratch, files};
 use patchwright_prove::{Source, Trusted};
@@ -19,7 +19,7 @@ const CONFLICTS: u64 = 1_000_000;
 /// Instructions that are encoded of a patched program at most.
 const INSTRUCTIONS: u64 = 1_000_000;
 
-/// Tells of each patch whether it is right for all inputs. `None` where it was interrupted.
+/// Proves each patch of a repair. It is `None` if the user interrupts.
 pub fn of_repair(
     args: &ProofArgs,
     project: &Project,

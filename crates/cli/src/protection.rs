@@ -1,4 +1,4 @@
-//! What builds and tests may do outside of their copies: what the user says of it, and what they have tried.
+//! Sets what builds and tests may do outside of their copies, and reports what they have tried.
 
 use std::path::PathBuf;
 
@@ -8,8 +8,8 @@ use patchwright_exec::{
 
 use crate::state;
 
-/// Has the programs of this run do what the user permits, and no more. Tells what was permitted by the project's own description,
-/// which may be somebody else's.
+/// Permits what the user's flags and the project's description permit. It returns warnings about
+/// permissions that the description gives, because somebody else may have written it.
 ///
 /// # Errors
 /// When the folder of results, which nobody else may write to, cannot be made.
@@ -67,7 +67,7 @@ pub fn set_up(
     Ok(told)
 }
 
-/// What was tried outside of the copies and has not been told.
+/// Returns what programs tried outside of their copies and was not reported yet.
 pub fn untold(scratch: &Scratch) -> Vec<String> {
     let mut told = scratch.attempts().news();
     let more = scratch.attempts().unnamed();

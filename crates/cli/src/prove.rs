@@ -119,7 +119,8 @@ struct Asked {
     spec: Spec,
 }
 
-/// Decides about a program that somebody else has read. Also whether something states what shall hold.
+/// Decides about a program that was read already. The second result is whether the program states
+/// something that must hold.
 pub fn decided(
     args: &ProveArgs,
     reader: Reader,

@@ -30,33 +30,40 @@ use crate::{
 /// Flags of `patchwright regression`.
 #[derive(Args, Debug)]
 pub struct RegressionArgs {
-    /// The test that fails: a name that the driver is run with, or a case
+    /// The test that fails: a name for the driver, or a case
     #[arg(value_name = "TEST", allow_hyphen_values = true)]
     pub test: String,
 
-    /// A revision in which it passes, and one in which it fails [default: one that is looked for, and HEAD]
+    /// Where it passes and where it fails [default: searched, and HEAD]
     #[arg(value_name = "GOOD..BAD")]
     pub range: Option<String>,
 
     /// The project's folder, in a git repository
-    #[arg(long, value_name = "DIR", default_value = ".")]
+    #[arg(
+        long,
+        value_name = "DIR",
+        default_value = ".",
+        help_heading = "Project"
+    )]
     pub project: PathBuf,
 
-    /// The commit that mends the failure: the commits before and after both are tested, and both are measured [without
-    /// BAD, the search begins at its parent]
+    /// Also verify this commit, which mends the failure
+    ///
+    /// The test must fail before it and pass with it. Without BAD, the search begins at its parent.
     #[arg(long, value_name = "COMMIT", help_heading = "Search")]
     pub fix: Option<String>,
 
-    /// Runs of the test on each commit; a commit on which some pass and some fail tells nothing
+    /// Run the test N times on each commit; if the runs differ, it tells nothing
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Search")]
     pub runs: u32,
 
-    /// A commit on which one of the runs fails counts as failing
+    /// If one of the runs fails, the commit counts as failing
     #[arg(long, help_heading = "Search")]
     pub any_failure: bool,
 
-    /// Put this file or folder of the project, as it is now, into every commit; the test's own files are put there
-    /// anyway
+    /// Put this file or folder of the working tree into each commit; may be repeated
+    ///
+    /// The test's own files are put there anyway.
     #[arg(long = "with", value_name = "PATH", help_heading = "Search")]
     pub with: Vec<PathBuf>,
 
@@ -197,7 +204,7 @@ fn try_run(args: &RegressionArgs, is_over: &Arc<AtomicBool>) -> Result<Exit, Pro
     let below = project.root.strip_prefix(&root).unwrap_or(Path::new(""));
     if !below.as_os_str().is_empty() {
         progress.note(&format!(
-            "of each commit the folder {} is built; what its build reads above that comes from the working tree",
+            "only the folder {} of each commit is built; files above it that its build reads come from the working tree",
             below.display()
         ));
     }
@@ -205,7 +212,7 @@ fn try_run(args: &RegressionArgs, is_over: &Arc<AtomicBool>) -> Result<Exit, Pro
     let dirty = dirty(&history, below, &taken)?;
     if !dirty.is_empty() {
         progress.warn(&format!(
-            "{} changed and not committed: commits are searched, so that does not count",
+            "{}: changes that are not committed do not count, because only commits are searched",
             names(&dirty)
         ));
     }
@@ -239,7 +246,7 @@ fn try_run(args: &RegressionArgs, is_over: &Arc<AtomicBool>) -> Result<Exit, Pro
     tried.iter().for_each(|told| progress.warn(told));
     if !trials.submodules().is_empty() {
         progress.warn(&format!(
-            "submodules are empty folders in what is built: {}",
+            "submodules are built as empty folders: {}",
             names(trials.submodules())
         ));
     }

@@ -167,7 +167,7 @@ fn try_run(args: &RepairArgs, places: &mut Option<Places>) -> Result<Exit, Repai
         Event::Finishing(time) => {
             signals::give_time(time);
             progress.note(&format!(
-                "interrupted; the best of what was found is verified, within {} s (a second interruption ends that)",
+                "interrupted; verifying the best patches that were found, for at most {} s (interrupt again to stop)",
                 time.as_secs()
             ));
         }
@@ -300,8 +300,8 @@ fn write(
         let leaves_early = options.schemas.exits == Some(Conditions::All);
         if outcome.patches.is_empty() && !leaves_early && !cancel.is_cancelled() {
             println!(
-                "EXIT was tried at most against crashes, where functions begin and by what calls and conditions tell already: with --schemas all, functions, loops and \
-                 switches are also left early under other conditions."
+                "EXIT was tried against crashes at most: where functions begin, and under conditions that keep tests from crashing. \
+                 --schemas all also leaves functions, loops and switches early under other conditions."
             );
         }
         if args.stats {
@@ -311,7 +311,7 @@ fn write(
     Ok(())
 }
 
-/// The number of workers, if none is given.
+/// Returns the number of workers if `-j` is not given.
 pub fn default_jobs() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }

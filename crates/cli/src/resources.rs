@@ -1,4 +1,5 @@
-//! What the system may refuse to a run: memory, threads, room for output. That is no bug of ours, so it has a status of its own kind.
+//! Handles what the system refuses: memory, threads, or room for output. That is not a bug, so it has
+//! another exit status.
 
 use std::{
     alloc::{GlobalAlloc, Layout, System},
@@ -60,8 +61,8 @@ extern "C" fn on_abort(signal: libc::c_int) {
     }
 }
 
-/// Has what the system refuses be told as such. Files above a limit (`ulimit -f`) fail to be written, and end nothing; supervisors
-/// undo that for what they start.
+/// Lets refusals be recognized. Writing files beyond a limit (`ulimit -f`) becomes an error instead of a
+/// signal. Supervisors undo that for tested programs.
 pub fn prepare() {
     // SAFETY: the handler does only what is permitted in one; ignoring a signal touches nothing.
     unsafe {
@@ -71,7 +72,7 @@ pub fn prepare() {
     }
 }
 
-/// What a panic is that is no bug.
+/// A refusal of the system that caused a panic.
 pub enum Refused {
     /// Nobody reads the output any more.
     Readers,
@@ -81,7 +82,7 @@ pub enum Refused {
     Memory,
 }
 
-/// What was refused, if that is why there was a panic.
+/// Returns the refusal that caused a panic, or `None` if the panic is a bug.
 pub fn refused(payload: &(dyn Any + Send)) -> Option<Refused> {
     let text = payload.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| payload.downcast_ref::<&str>().copied())?;
@@ -99,7 +100,7 @@ pub fn refused(payload: &(dyn Any + Send)) -> Option<Refused> {
     (is_of_threads || IS_OUT_OF_MEMORY.load(Ordering::Relaxed)).then_some(Refused::Memory)
 }
 
-/// What is told of it.
+/// Returns the message about a refusal.
 pub fn told(refused: &Refused) -> Option<String> {
     match refused {
         Refused::Readers => None,
@@ -108,7 +109,7 @@ pub fn told(refused: &Refused) -> Option<String> {
     }
 }
 
-/// Standard output cannot be written.
+/// Returns the message that standard output cannot be written.
 pub fn unwritable(reason: impl std::fmt::Display) -> String {
     format!("patchwright: error: standard output cannot be written: {reason}")
 }

@@ -16,7 +16,7 @@ use patchwright_interpret::{
 
 use crate::{Exit, args::RunArgs, sources};
 
-/// Executes the program; the status is the program's own, or one that [`RunArgs`] documents.
+/// Executes the program and returns the exit status: the program's own, or one that the help documents.
 pub fn run(args: &RunArgs) -> u8 {
     match execute(args) {
         Ok(outcome) => report(&outcome),
@@ -98,7 +98,7 @@ fn execute(args: &RunArgs) -> Result<Outcome, String> {
     Ok(outcome)
 }
 
-/// The environment, as `NAME=VALUE`.
+/// Returns the environment as texts `NAME=VALUE`.
 pub fn environment() -> Vec<Vec<u8>> {
     std::env::vars_os()
         .map(|(name, value)| {
@@ -110,7 +110,7 @@ pub fn environment() -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// The world as it is.
+/// The real world: files, standard streams, time and environment of this process.
 pub struct Host {
     open: Vec<Option<File>>,
     time: Option<i64>,
@@ -125,7 +125,7 @@ fn errno(error: &std::io::Error) -> i32 {
 const EBADF: i32 = 9;
 
 impl Host {
-    /// With the standard streams of this process; it is always `time`, if that is given.
+    /// Makes a world with the standard streams of this process. With `time` the clock stands still.
     pub fn new(time: Option<i64>) -> Host {
         let standard = (0..3).map(|descriptor| {
             // SAFETY: `fcntl` makes a new descriptor, which nothing else owns; that of a closed
@@ -143,7 +143,7 @@ impl Host {
         }
     }
 
-    /// What the program prints goes to standard error; standard output is the command's own.
+    /// Sends the program's output to standard error, because standard output is the command's own.
     pub fn with_output_on_standard_error(mut self) -> Host {
         self.open[1] = self.open[2].as_ref().and_then(|file| file.try_clone().ok());
         self.is_shown = true;

@@ -1,4 +1,4 @@
-//! How much is shown, and whether in colour: flags of all commands.
+//! The flags about output: how much is shown, and in colour or not.
 
 use std::io::IsTerminal;
 use std::sync::OnceLock;
@@ -6,18 +6,18 @@ use std::sync::OnceLock;
 use clap::Args;
 use tracing_subscriber::filter::LevelFilter;
 
-/// Flags of all commands about what is shown.
+/// Flags of all commands about output.
 #[derive(Args, Clone, Copy, Debug, Default)]
 pub struct ShownArgs {
-    /// Show no progress and no notes, only results, warnings and errors
+    /// Show only results, warnings and errors
     #[arg(short, long, global = true, help_heading = "Display")]
     pub quiet: bool,
 
-    /// Show what is done in detail; twice: in more detail
+    /// Show each step; twice: with details
     #[arg(short, long, global = true, action = clap::ArgAction::Count, conflicts_with = "quiet", help_heading = "Display")]
     pub verbose: u8,
 
-    /// Whether results are coloured
+    /// Colour the results
     #[arg(
         long,
         global = true,
@@ -29,7 +29,7 @@ pub struct ShownArgs {
     pub color: Color,
 }
 
-/// Values of `--color`.
+/// When results are coloured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Color {
     /// On a terminal, unless NO_COLOR is set
@@ -43,7 +43,7 @@ pub enum Color {
 
 static SHOWN: OnceLock<ShownArgs> = OnceLock::new();
 
-/// From now on this is what is shown.
+/// Sets what is shown from now on.
 pub fn set(args: ShownArgs) {
     let _ = SHOWN.set(args);
 }
@@ -66,7 +66,7 @@ pub fn is_quiet() -> bool {
     shown().quiet
 }
 
-/// What diagnostics are shown where the environment does not say.
+/// Returns the level of the log, unless the environment sets it.
 pub fn diagnostics(args: &ShownArgs) -> LevelFilter {
     match args.verbose {
         0 => LevelFilter::OFF,

@@ -1,6 +1,4 @@
-//! SIGINT and SIGTERM end a run in order: tests are killed, results written, copies removed. What is in the middle of something
-//! long when its time is over is left where it is: what is known is written for it, supervisors end what they have started, and the
-//! next run removes the copies.
+//! Ends a run in order on SIGINT and SIGTERM: tests are killed, results written, copies removed.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicI32, AtomicU64, AtomicUsize, Ordering};
@@ -123,18 +121,18 @@ fn begins_for_the_run() -> bool {
     change.is_ok()
 }
 
-/// A run that was interrupted needs so much more time: it has found something and wants to be sure of it.
+/// Gives an interrupted run more time, because it has found something and verifies it.
 pub fn give_time(more: Duration) {
     let more = u64::try_from(more.as_millis()).unwrap_or(u64::MAX / 2);
     MORE.store(more, Ordering::SeqCst);
 }
 
-/// What writes what is known by then, if the run does not get to that in time.
+/// Sets what prints the results so far, if the run has no time to end by itself.
 pub fn at_the_last_moment(words: impl FnOnce() + Send + 'static) {
     *LAST_WORDS.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(words));
 }
 
-/// What to tell at the end of a run that was interrupted.
+/// Returns the message at the end of an interrupted run.
 pub fn interrupted(resumes: bool) -> &'static str {
     match resumes {
         true => "interrupted; what is known is kept, and the same command with --resume goes on",
@@ -142,7 +140,7 @@ pub fn interrupted(resumes: bool) -> &'static str {
     }
 }
 
-/// Writes what has been found, however long that takes.
+/// Writes results without a time limit.
 pub fn while_writing<T>(write: impl FnOnce() -> T) -> T {
     let change = WRITER.compare_exchange(NOBODY, THE_RUN, Ordering::SeqCst, Ordering::SeqCst);
     if change == Err(FOR_THE_RUN) {
@@ -156,7 +154,7 @@ pub fn while_writing<T>(write: impl FnOnce() -> T) -> T {
     result
 }
 
-/// Removing what an earlier run has left behind takes its time.
+/// Notes that files of an earlier run are being removed, which takes time.
 pub fn removing(path: &Path) {
     if crate::shown::is_quiet() {
         return;

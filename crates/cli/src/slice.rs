@@ -26,48 +26,52 @@ use crate::{
 /// Flags of `patchwright slice`.
 #[derive(Args, Debug)]
 pub struct SliceArgs {
-    /// The line, and perhaps the variable, that is asked for
+    /// The line, and the variable on it if only that is meant
     #[arg(value_name = "FILE:LINE[:VARIABLE]")]
     pub criterion: String,
 
-    /// Further C files of the program
-    #[arg(long = "with", value_name = "FILE")]
+    /// Another C file of the program; may be repeated
+    #[arg(long = "with", value_name = "FILE", help_heading = "Program")]
     pub with: Vec<OsString>,
 
-    /// Show what the line depends on (this is the default)
-    #[arg(long, conflicts_with = "forward")]
+    /// Show what the line depends on; this is the default
+    #[arg(long, conflicts_with = "forward", help_heading = "Slice")]
     pub backward: bool,
 
     /// Show what depends on the line
-    #[arg(long)]
+    #[arg(long, help_heading = "Slice")]
     pub forward: bool,
 
     /// Execute the program, and show what contributed in this execution
-    #[arg(long, conflicts_with = "forward")]
+    #[arg(long, conflicts_with = "forward", help_heading = "Slice")]
     pub dynamic: bool,
 
-    /// Execute the program, and also show decisions that would have led to other values, had they
-    /// been made in another way
-    #[arg(long, conflicts_with_all = ["forward", "dynamic"])]
+    /// As --dynamic, and decisions that could have changed the value
+    #[arg(long, conflicts_with_all = ["forward", "dynamic"], help_heading = "Slice")]
     pub relevant: bool,
 
-    /// Of an execution, look at every time that the line was executed, not only at the last
-    #[arg(long)]
+    /// Look at each execution of the line, not only at the last
+    #[arg(long, help_heading = "Slice")]
     pub every: bool,
 
     /// The program's arguments, for --dynamic and --relevant
     #[arg(value_name = "ARG", last = true)]
     pub arguments: Vec<OsString>,
 
-    /// Flags for the compiler
-    #[arg(long, value_name = "FLAGS", allow_hyphen_values = true)]
+    /// Give these flags to the compiler
+    #[arg(
+        long,
+        value_name = "FLAGS",
+        allow_hyphen_values = true,
+        help_heading = "Program"
+    )]
     pub cflags: Option<String>,
 
     #[command(flatten)]
     pub cache: CacheArgs,
 
     /// Print JSON
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub json: bool,
 }
 
@@ -92,7 +96,7 @@ pub fn run(args: &SliceArgs) -> Exit {
 fn parse(text: &str) -> Result<Criterion, String> {
     let wrong = || {
         format!(
-            "`{text}` is no place: write FILE:LINE or FILE:LINE:VARIABLE, as in `sum.c:12:total`"
+            "`{text}` is not a place: write FILE:LINE or FILE:LINE:VARIABLE, as in `sum.c:12:total`"
         )
     };
     let parts: Vec<&str> = text.split(':').collect();
@@ -250,7 +254,7 @@ fn execute(
     drop(machine);
     if recorder.is_full() {
         return Err(format!(
-            "the execution is too long: it has more than {MOST_DEPENDENCES} dependences"
+            "the execution is too long: it has more than {MOST_DEPENDENCES} dependences; give the program a smaller input"
         ));
     }
     let occurrence = match args.every {

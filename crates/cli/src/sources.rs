@@ -1,4 +1,4 @@
-//! C files that are linked together, as modules of the IR.
+//! Reads C files as modules of the IR.
 
 use std::{
     ffi::OsString,
@@ -15,7 +15,7 @@ use crate::cached::CacheArgs;
 /// So many files are asked about at once: what is said of them is held in memory.
 const AT_ONCE: usize = 64;
 
-/// A C file and what became of it.
+/// A C file with its module.
 pub struct Source {
     /// Its path, absolute.
     pub file: PathBuf,
@@ -117,8 +117,7 @@ fn lower_one(
     Ok(Source { file, text, module })
 }
 
-/// The name that a program is called by when nobody says another one: that of its first file,
-/// without the extension.
+/// Returns the default name of the program: that of its first file, without the extension.
 pub fn program_name(first: &OsString) -> OsString {
     Path::new(first).with_extension("").into_os_string()
 }

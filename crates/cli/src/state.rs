@@ -1,11 +1,11 @@
-//! Where what a long run knows is kept.
+//! The folders of journals.
 
 use std::path::PathBuf;
 
 use clap::Args;
 use patchwright_exec::JournalOptions;
 
-/// The folder of all journals in the user's cache.
+/// Returns the folder of all caches and journals, in the user's cache.
 pub fn folder() -> Option<PathBuf> {
     let named = |name| std::env::var_os(name).filter(|value| !value.is_empty());
     let cache = named("XDG_CACHE_HOME").map(PathBuf::from);
@@ -13,7 +13,7 @@ pub fn folder() -> Option<PathBuf> {
     Some(cache.join("patchwright"))
 }
 
-/// Where the journals of `command` are: in the folder that was given, else in the user's cache.
+/// Returns the journals' folder for `command`: the folder of `--state`, else one in the user's cache.
 pub fn journal(resuming: &Resuming, command: &str) -> Option<JournalOptions> {
     let given = resuming.state.clone();
     let folder = given.or_else(|| Some(folder()?.join(command)))?;
@@ -24,16 +24,14 @@ pub fn journal(resuming: &Resuming, command: &str) -> Option<JournalOptions> {
     })
 }
 
-/// How an interrupted run is resumed.
+/// Flags for resuming an interrupted run.
 #[derive(Args, Clone, Debug)]
 pub struct Resuming {
-    /// Go on where an earlier run of the same project with the same tests was ended: nothing that
-    /// is known is executed again
+    /// Go on where the same command ended, and execute nothing twice
     #[arg(long, help_heading = "Resuming")]
     pub resume: bool,
 
-    /// The folder in which results are kept for that [default: a folder for each command in
-    /// patchwright of the user's cache]
+    /// The folder of the journal that --resume reads [default: in $XDG_CACHE_HOME/patchwright or ~/.cache/patchwright]
     #[arg(long, value_name = "DIR", help_heading = "Resuming")]
     pub state: Option<PathBuf>,
 }

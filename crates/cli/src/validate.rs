@@ -45,11 +45,11 @@ pub fn run(args: &ValidateArgs) -> Exit {
                     let patches = patches.display();
                     match is_c {
                         true => eprintln!(
-                            "patchwright: note: patches stand behind the C file: patchwright validate {patches} PATCHES"
+                            "patchwright: note: name the patches behind the C file: patchwright validate {patches} PATCHES"
                         ),
                         false => eprintln!(
-                            "patchwright: note: the project is the current folder, since there is one argument; \
-                             another one is named in front: patchwright validate PROJECT {patches}"
+                            "patchwright: note: with one argument the project is the current folder; name another \
+                             one in front: patchwright validate PROJECT {patches}"
                         ),
                     }
                 }

@@ -1,4 +1,4 @@
-//! The words of the command line, before and after they are understood.
+//! Prepares the words of the command line for clap, and rewrites its errors.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -19,11 +19,11 @@ pub fn with_separate_tests(words: Vec<OsString>, command: &Command) -> Vec<OsStr
     let arguments = || subcommand.get_arguments().chain(command.get_arguments());
     let longs: BTreeSet<&str> = arguments()
         .flat_map(|argument| argument.get_long_and_visible_aliases().unwrap_or_default())
-        .chain(["help", "version"])
+        .chain(["version"])
         .collect();
     let shorts: BTreeSet<char> = arguments()
         .filter_map(clap::Arg::get_short)
-        .chain(['h', 'V'])
+        .chain(['V'])
         .collect();
     let is_flag = |word: &str| {
         if let Some(long) = word.strip_prefix("--") {
@@ -66,7 +66,8 @@ pub fn with_separate_tests(words: Vec<OsString>, command: &Command) -> Vec<OsStr
 /// Flags that have another name now: the command, the name before, the name now.
 const RENAMED: [(&str, &str, &str); 1] = [("prove", "--timeout", "--budget")];
 
-/// What is wrong with the command line `words`, as all other errors are told.
+/// Returns the error about the command line `words` in the form of all other errors, or `None` for errors
+/// that are no messages, such as help.
 pub fn told(error: &clap::Error, words: &[OsString]) -> Option<String> {
     let text = error.render().to_string();
     let rest = text.strip_prefix("error: ")?;
@@ -95,16 +96,13 @@ fn usage(text: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
-    use crate::commands::Cli;
 
     #[test]
     fn names_of_tests_that_begin_with_a_minus_sign_are_told_from_flags() {
         let separate = |text: &str| {
             let words = text.split(' ').map(OsString::from).collect();
-            let words = with_separate_tests(words, &Cli::command());
+            let words = with_separate_tests(words, &crate::help::command(true));
             let words: Vec<String> = words
                 .into_iter()
                 .map(|word| word.into_string().unwrap())

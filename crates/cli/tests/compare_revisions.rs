@@ -121,7 +121,7 @@ fn what_is_no_revision_and_files_that_are_not_there_are_told() {
         (
             &["src/clamp.c", "--file", "x.c"],
             2,
-            "it is a file of two revisions",
+            "--file needs two revisions",
         ),
         (&["src/clamp.c"], 2, "there is one version only"),
     ] {

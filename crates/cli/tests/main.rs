@@ -17,6 +17,7 @@ mod encodings;
 mod first_steps;
 mod foreign_text;
 mod guides;
+mod help;
 mod included;
 mod ir;
 mod kill;

@@ -389,7 +389,7 @@ fn what_is_assumed_of_arguments_is_c() {
     let (status, _, errors) = prove(&place, &[&flags[..], &["m == 0"]].concat());
     assert_eq!(status, Some(2));
     assert!(
-        errors.contains("--assume has to be C over the parameters of `half`"),
+        errors.contains("--assume must be a C expression over the parameters of `half`"),
         "{errors}"
     );
 }
@@ -438,7 +438,7 @@ fn what_is_wrong_with_the_input_is_said() {
         (
             &["project/twice.c", "--function", "twice", "--length", "n=3"],
             2,
-            "`--length n=3`: no pointer among the inputs of `twice`",
+            "`--length n=3`: `twice` has no such pointer input",
         ),
         (
             &["project/twice.c", "--function", "twice", "--check", "bound"],

@@ -114,7 +114,7 @@ int nearer(int n)
     assert!(text.contains("+    int found = n >= 2;"), "{text}{errors}");
     assert!(
         text.contains(
-            "The list is not complete: repairs may be missing that rest on what `cbrt` gives"
+            "The list is not complete: repairs that depend on what `cbrt` gives may be missing"
         ),
         "{text}{errors}"
     );

@@ -268,7 +268,7 @@ fn ends_that_do_not_do_what_they_should_are_told() {
     told(
         &["add", &range(0, 1)],
         2,
-        "warning: total.c changed and not committed",
+        "warning: total.c: changes that are not committed do not count",
     );
     told(
         &["add", &format!("..{}", ids[0])],

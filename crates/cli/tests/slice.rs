@@ -95,7 +95,7 @@ fn an_execution_shows_what_contributed_and_what_was_decided() {
 fn what_means_nothing_is_explained() {
     let place = place();
     for (arguments, status, message) in [
-        (vec!["project/sum.c"], 2, "is no place: write FILE:LINE"),
+        (vec!["project/sum.c"], 2, "is not a place: write FILE:LINE"),
         (vec!["project/none.c:3"], 2, "none.c"),
         (
             vec!["project/scale.c:1"],

@@ -110,7 +110,7 @@ fn a_c_file_without_patches_is_told_where_they_stand() {
     let place = Place::with_max2();
     let output = run(&place, &["project/max.c"], "");
     assert_eq!(output.status.code(), Some(2));
-    let note = "patches stand behind the C file: patchwright validate project/max.c PATCHES";
+    let note = "name the patches behind the C file: patchwright validate project/max.c PATCHES";
     assert!(stderr(&output).contains(note), "{}", stderr(&output));
 }
 

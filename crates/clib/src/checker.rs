@@ -1,6 +1,7 @@
-//! The functions by which a program says to a verifier what shall hold.
+//! The functions by which a program tells a verifier what must hold: `assert`, `__VERIFIER_assume` and
+//! their relatives.
 
-/// What a call says.
+/// What a call tells a verifier: an assertion, an assumption, an error, a nondeterministic value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Statement {
     /// The argument is true.
@@ -15,8 +16,9 @@ pub enum Statement {
     Any,
 }
 
-/// What a function of this name says; `None` if it is an ordinary one. The names are those of `<assert.h>`, of the
-/// competition on software verification, of CBMC and ESBMC, and of AllRepair's programs.
+/// Returns what a call of the function `name` tells a verifier, or `None` for an ordinary function. The
+/// names are those of `<assert.h>`, of the competition on software verification, of CBMC and ESBMC, and
+/// of AllRepair's programs.
 pub fn statement(name: &str) -> Option<Statement> {
     Some(match name {
         "__VERIFIER_assert"
@@ -47,7 +49,7 @@ pub fn statement(name: &str) -> Option<Statement> {
     })
 }
 
-/// What a call asks a verifier about a pointer.
+/// What a call asks a verifier about a pointer: whether it is accessible, its object, its offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Question {
     /// So many bytes may be read, or written, there: pointer and size.
@@ -60,7 +62,8 @@ pub enum Question {
     Offset,
 }
 
-/// What a function of this name asks; the names are those of CBMC and ESBMC.
+/// Returns what a call of the function `name` asks about a pointer. The names are those of CBMC and
+/// ESBMC.
 pub fn question(name: &str) -> Option<Question> {
     Some(match name {
         "__CPROVER_r_ok" | "__CPROVER_w_ok" | "__CPROVER_rw_ok" => Question::Accessible,

@@ -1,9 +1,9 @@
-//! One thing that is known of a function.
+//! The facts of which the table is made: each says one thing about a function.
 
-/// An argument, counted from 0.
+/// The number of an argument, from 0.
 pub type Argument = usize;
 
-/// How many bytes.
+/// A number of bytes, as arguments give it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Size {
     /// The value of an argument.
@@ -12,7 +12,7 @@ pub enum Size {
     Product(Argument, Argument),
 }
 
-/// Which bytes of what a pointer leads to are meant.
+/// Which bytes behind a pointer are read or written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
     /// Some of the object.
@@ -31,7 +31,7 @@ pub enum Extent {
     CopyBehind(Argument),
 }
 
-/// What is in memory that a function gives.
+/// The contents of memory to which a returned pointer leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
     /// Nothing was written.
@@ -42,7 +42,7 @@ pub enum Content {
     Written,
 }
 
-/// One thing that is known of a function.
+/// One fact about a function of the C library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fact {
     /// Reads what an argument points to.

@@ -1,8 +1,8 @@
-//! What the value of a function says of its arguments, so that no function is taken for another one only because it takes the same.
+//! The meaning of a function's result. A function is only exchanged for one whose result means the same.
 
 use crate::plain;
 
-/// What a value says.
+/// The meaning of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meaning {
     /// How two texts or pieces of memory are ordered: 0 where they are equal.
@@ -15,7 +15,7 @@ pub enum Meaning {
     Target,
 }
 
-/// What the value of a function says, if that is known and a matter of text or memory.
+/// Returns the meaning of the result of the function `name`, if the function works on text or memory.
 pub fn meaning(name: &str) -> Option<Meaning> {
     Some(match plain(name) {
         "strcmp" | "strncmp" | "strcasecmp" | "strncasecmp" | "strcoll" | "memcmp" | "bcmp"

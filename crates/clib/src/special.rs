@@ -1,6 +1,6 @@
-//! Functions that give one number of floating point: what the macros of `<math.h>` are made of.
+//! The functions behind `INFINITY`, `HUGE_VAL` and `NAN`, which return one number.
 
-/// The number.
+/// Infinity or not a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Special {
     /// Infinity.
@@ -9,7 +9,7 @@ pub enum Special {
     Nan,
 }
 
-/// The number that a function gives, in the type of its value, whatever its argument.
+/// Returns the number that the function `name` gives whatever its argument, in the type of its result.
 pub fn special(name: &str) -> Option<Special> {
     let plain = name.strip_prefix("__builtin_");
     let is_nan = |name: &str| matches!(name, "nan" | "nanf" | "nanl");

@@ -1,4 +1,4 @@
-//! The table: one line for each set of facts, then the functions of which they are true.
+//! The table of facts: one line for each set of facts, then the functions with these facts.
 
 /// The words of a line are read by `Fact::read`; the documentation of crate `clib` lists them. A function that is not
 /// here is unknown.

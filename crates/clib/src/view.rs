@@ -1,4 +1,4 @@
-//! Questions to the table.
+//! Queries of the table.
 
 use std::{collections::HashMap, sync::LazyLock};
 
@@ -7,7 +7,7 @@ use crate::{
     table::TABLE,
 };
 
-/// What a function takes.
+/// The type of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parameter {
     /// A pointer to memory that is only read.
@@ -42,7 +42,7 @@ fn has(name: &str, fact: Fact) -> bool {
     words(name).is_some_and(|words| facts_of(words).any(|found| found == fact))
 }
 
-/// The names of the functions of which everything is known, in the order of the table.
+/// Returns the names of the functions about which everything is known, in the order of the table.
 pub fn names() -> impl Iterator<Item = &'static str> {
     rows()
         .filter(|(_, words)| !facts_of(words).any(|fact| fact == Fact::Unknown))
@@ -54,13 +54,13 @@ pub fn is_known(name: &str) -> bool {
     facts(name).is_some()
 }
 
-/// All that a function does; `None` where that is not known.
+/// Returns all facts about a function, or `None` if something about it is not known.
 pub fn facts(name: &str) -> Option<Vec<Fact>> {
     let facts: Vec<Fact> = facts_of(words(name)?).collect();
     (!facts.contains(&Fact::Unknown)).then_some(facts)
 }
 
-/// What a function takes; `None` where the table does not say so.
+/// Returns the types of a function's parameters, or `None` if the table does not have them.
 pub fn parameters(name: &str) -> Option<Vec<Parameter>> {
     let words = words(name)?;
     let letters = words
@@ -80,7 +80,7 @@ pub fn parameters(name: &str) -> Option<Vec<Parameter>> {
     letters.chars().enumerate().map(parameter).collect()
 }
 
-/// The argument that says how many bytes, or members, a function reads or writes.
+/// Returns the argument that says how many bytes or members a function reads or writes.
 pub fn byte_count(name: &str) -> Option<Argument> {
     facts_of(words(name)?).find_map(|fact| match fact {
         Fact::Read(_, extent) | Fact::Write(_, extent) => match extent {
@@ -92,15 +92,15 @@ pub fn byte_count(name: &str) -> Option<Argument> {
     })
 }
 
-/// Whether the value is the address of memory in which nothing was written.
+/// Whether a function returns new memory in which nothing was written, as `malloc` does.
 pub fn gives_unwritten(name: &str) -> bool {
     words(name).is_some_and(|words| {
         facts_of(words).any(|fact| matches!(fact, Fact::GivesNew(Content::Unwritten, _)))
     })
 }
 
-/// Whether all that a function does is to give something else in each run: it may change what the library keeps, and
-/// no memory of the program.
+/// Whether a function only gives another result in each run, as `rand` and `time` do. It may change the
+/// state of the library, and no memory of the program.
 pub fn is_unpredictable(name: &str) -> bool {
     facts(name).is_some_and(|facts| {
         facts.contains(&Fact::Varies)
@@ -115,22 +115,23 @@ pub fn never_returns(name: &str) -> bool {
     has(name, Fact::NeverReturns)
 }
 
-/// Whether a function ends the process, or its program, without what `atexit` has noted.
+/// Whether a function ends the process without calling the functions of `atexit`.
 pub fn leaves_at_once(name: &str) -> bool {
     has(name, Fact::LeavesAtOnce)
 }
 
-/// Whether a function changes more than the program: files, processes, the machine.
+/// Whether a function changes more than the program: files, processes or the machine.
 pub fn changes_system(name: &str) -> bool {
     has(name, Fact::System)
 }
 
-/// Whether a function tells whether a character is of a class: `isalpha` and its like, which may be macros.
+/// Whether a function tests the class of a character, as `isalpha` does. It may be a macro.
 pub fn is_character_class(name: &str) -> bool {
     name.starts_with("is") && has(name, Fact::Classifies(0))
 }
 
-/// A name without what compilers and libraries put round it: `__builtin___memcpy_chk` is `memcpy`.
+/// Returns a name without the decoration of compilers and libraries: `__builtin___memcpy_chk` becomes
+/// `memcpy`.
 pub fn plain(name: &str) -> &str {
     let name = name.strip_prefix("__builtin_").unwrap_or(name);
     let checked = name

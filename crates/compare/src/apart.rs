@@ -1,4 +1,5 @@
-//! What is added to the condition of a partition, so that it is valid C for all inputs, and holds for none of another partition.
+//! Adds to the condition of a partition what makes it valid C for all inputs and excludes other
+//! partitions.
 
 use patchwright_solve::{Assignment, Node, Term, Terms};
 

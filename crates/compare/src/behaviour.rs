@@ -1,4 +1,4 @@
-//! What one of the programs does for the inputs of a partition: formulas over the inputs.
+//! Describes what one version does for the inputs of a partition, as formulas over the inputs.
 
 use patchwright_ir::Type;
 use patchwright_solve::{Node, Term, Terms};

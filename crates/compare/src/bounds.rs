@@ -1,5 +1,4 @@
-//! Conditions on single inputs as ranges: what a condition leaves of an input's values, where that is one range, or, of a
-//! byte, some of them.
+//! Turns conditions on single inputs into ranges of values.
 
 use patchwright_ir::Type;
 use patchwright_solve::{Answer, Assignment, Backend, Budget, Node, Solver, Sort, Term, Terms};

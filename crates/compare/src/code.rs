@@ -1,4 +1,4 @@
-//! Expressions of C with the types that they have: which values they stand for once a compiler has converted what it converts.
+//! C expressions with their types, and the values that they have after C's conversions.
 
 /// How tightly what was printed binds, as in C.
 pub(crate) type Precedence = u8;

@@ -1,4 +1,4 @@
-//! Values of terms for many inputs at once.
+//! Evaluates terms for many inputs at once.
 //!
 //! What has to be evaluated, and in which order, is found out once; each term is then evaluated for a block of inputs
 //! before the next one is. That costs some nanoseconds a term and input, where [`Terms::evaluate_all`] looks everything up.
@@ -37,7 +37,7 @@ enum Step {
     Stored([usize; 4]),
 }
 
-/// Terms, ready to be evaluated.
+/// Terms that are prepared to be evaluated for many inputs.
 pub struct Columns<'t> {
     terms: &'t Terms,
     steps: Vec<Step>,
@@ -86,8 +86,8 @@ impl<'t> Columns<'t> {
         }
     }
 
-    /// The values of the roots for a list of inputs, each of which says the values of all variables; truth values are one
-    /// or zero. The values of one root for all inputs follow each other.
+    /// Returns for each root its values for all inputs, in order. Each input gives the values of all
+    /// variables. Truth values are one or zero.
     pub fn evaluate(&self, inputs: &[Vec<u128>]) -> Vec<Vec<u128>> {
         let mut found = vec![Vec::with_capacity(inputs.len()); self.roots.len()];
         let width = inputs.len().clamp(1, BLOCK);

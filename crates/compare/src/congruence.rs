@@ -1,4 +1,4 @@
-//! What solvers for clauses do not see by themselves: the same product of the same numbers is one number.
+//! States equal products to the solver, which it would not find by itself.
 //!
 //! Two versions calculate `x * y` and `x * z`, and `y` is `z` wherever nothing changed. As circuits these are two nests of
 //! thousands of gates, and that they agree takes minutes to find out. Said beforehand it takes nothing. All that is said

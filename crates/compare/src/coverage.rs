@@ -1,4 +1,5 @@
-//! How much of the input space partitions cover: counted where all of them are boxes, else estimated.
+//! Computes which share of the inputs partitions cover: exactly if all of them are boxes, else by an
+//! estimate.
 
 use patchwright_solve::{Assignment, Sort, Term, Terms};
 use patchwright_symbolic::InputKind;
@@ -39,7 +40,7 @@ impl Region {
     }
 }
 
-/// A share of all inputs.
+/// A share of all inputs, exact or estimated.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Share {
     /// It is known exactly.
@@ -53,7 +54,7 @@ const MOST_BOXES: usize = 20_000;
 /// Random inputs that are looked at.
 const SAMPLES: u32 = 4096;
 
-/// The share of the inputs within the assumptions that is in one of the partitions.
+/// Returns which share of the inputs within the assumptions the partitions cover.
 pub fn covered(terms: &mut Terms, pair: &Pair, partitions: &[Partition]) -> Share {
     if terms.as_truth(pair.domain) == Some(true)
         && partitions.iter().all(|partition| partition.region.is_box)

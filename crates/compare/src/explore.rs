@@ -1,4 +1,4 @@
-//! The order in which inputs are looked at.
+//! Chooses the order in which inputs are explored.
 //!
 //! One question asks for an input that differs. Where it is too hard (two nests of multipliers that are the same only on
 //! each path by itself), some inputs are looked at one by one, whose partitions are left out of the question, which is
@@ -20,7 +20,7 @@ const OF_ONE_PATH: u64 = 20_000;
 /// So often the solver is told what functions of `math.h` give, before it is given up that an input differs.
 const MOST_REFUTED: usize = 40;
 
-/// Something that exploration found, so that a later one of the same programs can go on with it.
+/// A result of exploration that a later exploration of the same programs can use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Known {
     /// The partition of an input was made.
@@ -57,7 +57,8 @@ enum End {
 }
 
 impl<'a> Explorer<'a> {
-    /// Explores until everything is covered, or somebody interrupts. Each partition is told as soon as it is known.
+    /// Explores until all inputs are covered or the user interrupts. Each partition is given to
+    /// `tell` when it is known.
     pub fn run(mut self, tell: &mut dyn FnMut(&Partition)) -> Explored {
         let mut explored = Explored {
             differences_complete: true,
@@ -101,7 +102,7 @@ impl<'a> Explorer<'a> {
         explored
     }
 
-    /// Goes on with what an earlier exploration of the same programs found, and tells `log` what this one finds.
+    /// Uses the results of an earlier exploration of the same programs, and gives new ones to `log`.
     pub fn resumed(mut self, known: Vec<Known>, log: &'a mut dyn FnMut(Known)) -> Explorer<'a> {
         self.known = known;
         self.log = Some(log);

@@ -1,4 +1,4 @@
-//! Floating-point numbers in conditions. Terms have them as bits: a comparison is one of signs and of bits, a negation another sign.
+//! Reads floating-point comparisons and negations from conditions, in which they are terms over bits.
 
 use patchwright_ir::Type;
 use patchwright_prove::shown;

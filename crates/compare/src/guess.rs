@@ -1,5 +1,5 @@
-//! Inputs that are guessed: whether two programs differ for one of some thousands is known at once, where the question to
-//! the solver may take minutes.
+//! Guesses inputs for which two programs differ. Thousands of guesses take less time than one hard
+//! question to the solver.
 
 use patchwright_ir::Type;
 use patchwright_prove::Real;

@@ -1,4 +1,4 @@
-//! Objects whose bytes hold pointers, and where in them.
+//! Finds the objects whose bytes hold pointers, and which bytes these are.
 
 use patchwright_csource::{
     TranslationUnit,
@@ -7,7 +7,7 @@ use patchwright_csource::{
 use patchwright_ir::Type;
 use patchwright_symbolic::{ParameterShape, Shape, naming};
 
-/// An object whose bytes are not all numbers: some are pointers, or belong to no member.
+/// An object of which some bytes are pointers or padding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holder {
     /// Its name, as the encoding calls it.
@@ -19,7 +19,7 @@ pub struct Holder {
 }
 
 impl Holder {
-    /// Some of its bytes are pointers, or may be.
+    /// Whether some bytes of the object are pointers, or may be.
     pub fn has_pointers(&self) -> bool {
         self.offsets
             .as_ref()
@@ -30,7 +30,7 @@ impl Holder {
 /// Pointers of larger objects are not looked at one by one.
 const MOST_POINTERS: usize = 256;
 
-/// The objects behind these parameters, and the globals, whose bytes hold pointers.
+/// Returns the objects behind these parameters, and the globals, that have pointers or padding.
 pub fn holders(
     unit: &TranslationUnit,
     parameters: &[ParameterShape],

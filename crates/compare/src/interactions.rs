@@ -1,4 +1,4 @@
-//! Changes that meet: inputs that execute changed statements in a given order, and whether a difference needs that order
+//! Finds inputs that execute changed lines in a given order, and whether a difference needs that order
 //! (chapter 4 of the thesis, algorithm 6).
 //!
 //! The bounded encoding lists what NEW executes, in order and each with its condition. That an input exercises a sequence of
@@ -9,7 +9,7 @@ use patchwright_solve::{Answer, Assignment, Backend, Budget, Solver, Term, Terms
 
 use crate::pair::{Pair, Side};
 
-/// What is known of a sequence of changed lines.
+/// What is known of a sequence of changed lines: an input, and whether the versions differ.
 #[derive(Clone, Debug)]
 pub struct Sequence {
     /// The lines of NEW, in the order of their execution.
@@ -27,7 +27,8 @@ pub struct Sequence {
     pub model: Option<Assignment>,
 }
 
-/// Whether a version executes one of its changed lines, which are lines of the file that has that name; OLD first.
+/// Returns the condition that a version executes one of its changed lines. Each side has the name of a
+/// file and its changed lines; OLD comes first.
 pub fn executes_change(terms: &mut Terms, pair: &Pair, changed: [(&str, &[u32]); 2]) -> Term {
     let mut all = Vec::new();
     for (side, (file, lines)) in Side::BOTH.into_iter().zip(changed) {
@@ -38,7 +39,7 @@ pub fn executes_change(terms: &mut Terms, pair: &Pair, changed: [(&str, &[u32]);
     terms.or_all(all)
 }
 
-/// Looks at sequences of lines of `file`, as NEW calls it.
+/// Explores sequences of lines of `file`, which is the name in NEW.
 pub fn sequences(
     terms: &mut Terms,
     pair: &Pair,

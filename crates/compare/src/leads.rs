@@ -1,4 +1,4 @@
-//! Pointers that can be seen at the end, as numbers that mean the same in both versions.
+//! Maps pointers that are visible at the end to numbers that mean the same in both versions.
 
 use patchwright_ir::Type;
 use patchwright_solve::{Answer, Backend, Budget, Solver, Term, Terms};
@@ -223,7 +223,7 @@ impl Incomparable {
     }
 }
 
-/// A pointer to something, so many bytes behind its first, as C says it.
+/// Returns the C expression of a pointer that lies `offset` bytes behind the start of `pointee`.
 pub fn spelled(pointee: &Pointee, offset: i64) -> String {
     match pointee {
         Pointee::Constant(bytes) => match text(bytes) {

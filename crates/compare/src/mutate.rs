@@ -1,10 +1,10 @@
-//! Inputs that are like others: what programs are executed with where they are too large for terms.
+//! Makes inputs that are similar to others, for programs that are too large for terms.
 
 use std::collections::BTreeSet;
 
 use crate::{random::Random, towards::part_of};
 
-/// What a program is executed with.
+/// An input of an execution: arguments, standard input and files.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Case {
     /// Its arguments, without its name.
@@ -20,7 +20,7 @@ const LONGEST: usize = 1 << 16;
 /// Words that are taken from sources at most.
 const MOST_WORDS: usize = 512;
 
-/// Makes inputs of others. The same seed gives the same inputs.
+/// Makes inputs from others. Equal seeds give equal inputs.
 #[derive(Clone, Debug)]
 pub struct Mutator {
     random: Random,
@@ -30,7 +30,7 @@ pub struct Mutator {
 }
 
 impl Mutator {
-    /// One that uses these words.
+    /// Makes a mutator that inserts these words into inputs.
     pub fn new(seed: u64, words: Vec<Vec<u8>>) -> Mutator {
         Mutator {
             random: Random::new(seed),
@@ -39,12 +39,12 @@ impl Mutator {
         }
     }
 
-    /// It is told how many of its words, the first ones, stand near what has changed.
+    /// Marks the first `near` words as those that stand near the change.
     pub fn with_near(self, near: usize) -> Mutator {
         Mutator { near, ..self }
     }
 
-    /// How many words that stand near what has changed a case has: names and the like, not numbers.
+    /// Returns how many words near the change occur in a case. Numbers do not count.
     pub fn relevance(&self, case: &Case) -> usize {
         let is_name = |word: &&Vec<u8>| word.len() > 2 && word.iter().any(u8::is_ascii_alphabetic);
         let has = |text: &[u8], word: &[u8]| text.windows(word.len()).any(|part| part == word);
@@ -57,7 +57,7 @@ impl Mutator {
         .count()
     }
 
-    /// Adds words that were seen somewhere.
+    /// Adds words that were found elsewhere, for instance in outputs.
     pub fn learn(&mut self, words: impl IntoIterator<Item = Vec<u8>>) {
         for word in words {
             if self.words.len() < 2 * MOST_WORDS && !self.words.contains(&word) {
@@ -66,12 +66,12 @@ impl Mutator {
         }
     }
 
-    /// A number below `bound`, which is not zero.
+    /// Returns a pseudo-random number below `bound`, which must not be zero.
     pub fn below(&mut self, bound: usize) -> usize {
         self.random.below(bound)
     }
 
-    /// A case like `case`, perhaps with parts of `other`.
+    /// Returns a case that is similar to `case`, perhaps with parts of `other`.
     pub fn mutated(&mut self, case: &Case, other: &Case) -> Case {
         let mut new = case.clone();
         for _ in 0..1 + self.below(3) {
@@ -415,8 +415,8 @@ fn number(text: &[u8], at: usize) -> Option<(usize, usize)> {
     Some((from, to))
 }
 
-/// Words of C sources that programs may look for in their inputs: what stands between quotes, numbers and those next to
-/// them. Those of `first` come first.
+/// Returns words of C sources that programs may look for in their inputs: quoted texts, numbers, and the
+/// numbers next to them. Words of `first` come first.
 pub fn words(first: &[u8], sources: &[&[u8]]) -> Vec<Vec<u8>> {
     let mut seen = BTreeSet::new();
     let mut all = Vec::new();
@@ -484,7 +484,7 @@ fn is_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-/// A smaller case with which something is still so, as far as `tries` go.
+/// Returns a smaller case for which `still` holds. It calls `still` at most `tries` times.
 pub fn shrunk(case: &Case, tries: usize, still: &mut dyn FnMut(&Case) -> bool) -> Case {
     let mut best = case.clone();
     let mut left = tries;

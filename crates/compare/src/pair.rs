@@ -1,4 +1,4 @@
-//! Two programs over the same inputs: what may differ, and what is not known.
+//! Two programs over the same inputs: their visible effects, and what is not known of them.
 
 use patchwright_solve::{Rings, Term, Terms};
 use patchwright_symbolic::{
@@ -12,7 +12,7 @@ use crate::{
     leads::{Pointees, numbered},
 };
 
-/// One of the two programs.
+/// OLD or NEW: one of the two compared programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Side {
     /// The one before the change.
@@ -22,10 +22,10 @@ pub enum Side {
 }
 
 impl Side {
-    /// Both, the old one first.
+    /// Both programs, OLD first.
     pub const BOTH: [Side; 2] = [Side::Old, Side::New];
 
-    /// How it is called.
+    /// Returns `OLD` or `NEW`.
     pub const fn name(self) -> &'static str {
         match self {
             Side::Old => "OLD",
@@ -41,7 +41,7 @@ impl Side {
     }
 }
 
-/// Something that can be seen of an execution.
+/// A visible effect of an execution, such as the result or a global.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Seen {
     /// What the function returns, or the program's exit status.
@@ -80,7 +80,7 @@ pub(crate) struct First {
     pub(crate) index: usize,
 }
 
-/// Both programs, encoded in the same terms.
+/// Two programs that are encoded in the same terms.
 pub struct Pair {
     pub(crate) encodings: [Encoding; 2],
     /// The inputs that count satisfy this.
@@ -110,9 +110,9 @@ pub struct Pair {
 }
 
 impl Pair {
-    /// Looks at what may differ. `is_program` says that whole programs are compared, whose memory nobody sees at the end;
-    /// `holders` are the objects that hold pointers; `input` is how many bytes of
-    /// standard input there are at most.
+    /// Finds the effects in which two encodings may differ. With `is_program` whole programs are
+    /// compared, whose memory is not visible at the end. `holders` are the objects that hold
+    /// pointers. `input` is the largest number of bytes of standard input.
     pub fn new(
         terms: &mut Terms,
         mut old: Encoding,
@@ -266,12 +266,12 @@ impl Pair {
         }
     }
 
-    /// The encoding of one of them.
+    /// Returns the encoding of one of the programs.
     pub fn encoding(&self, side: Side) -> &Encoding {
         &self.encodings[side.index()]
     }
 
-    /// The inputs of both, each once.
+    /// Returns the inputs of both programs, each once.
     pub fn inputs(&self) -> Vec<&Input> {
         let mut all: Vec<&Input> = self.encodings[0].inputs.iter().collect();
         for input in &self.encodings[1].inputs {
@@ -282,8 +282,8 @@ impl Pair {
         all
     }
 
-    /// The terms on which answers about them rest: for which inputs anything differs or is not known, and what each of them
-    /// does.
+    /// Returns the terms on which answers depend: the conditions of differences and of unknown
+    /// effects, and the effects of each program.
     pub fn roots(&self) -> Vec<Term> {
         let seen: Vec<Seen> = self
             .differences
@@ -297,7 +297,7 @@ impl Pair {
         all
     }
 
-    /// What was taken for granted in both.
+    /// Returns the assumptions of both encodings, for the report.
     pub fn notes(&self) -> Vec<String> {
         let mut all: Vec<String> = Vec::new();
         for encoding in &self.encodings {

@@ -25,7 +25,7 @@ use crate::{
     specialise::Specialised,
 };
 
-/// What the inputs of a partition have in common.
+/// The kind of a partition: equal, or one way to differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// NEW fails (it crashes, or is undefined), where OLD does not.
@@ -41,7 +41,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// All of them.
+    /// All kinds of partitions.
     pub const ALL: [Kind; 5] = [
         Kind::NewFails,
         Kind::OldFails,
@@ -50,7 +50,7 @@ impl Kind {
         Kind::Equal,
     ];
 
-    /// A name that does not change, for scripts.
+    /// Returns the stable name of the kind for scripts.
     pub const fn code(self) -> &'static str {
         match self {
             Kind::NewFails => "new-fails",
@@ -61,13 +61,13 @@ impl Kind {
         }
     }
 
-    /// Whether the programs differ.
+    /// Whether the programs differ in partitions of this kind.
     pub const fn differs(self) -> bool {
         !matches!(self, Kind::Equal)
     }
 }
 
-/// What one of the programs does in a partition.
+/// The effects of one program in a partition.
 #[derive(Clone, Debug, Default)]
 pub struct Behaviour {
     /// How it fails, and where; nothing where it does not.
@@ -78,7 +78,7 @@ pub struct Behaviour {
     pub lines: Vec<(String, u32)>,
 }
 
-/// A differential partition.
+/// A differential partition: its condition, a sample, and what both programs do.
 #[derive(Clone, Debug)]
 pub struct Partition {
     /// What its inputs have in common.
@@ -100,7 +100,7 @@ pub struct Partition {
     pub(crate) region: Region,
 }
 
-/// What exploration found.
+/// The result of an exploration.
 #[derive(Clone, Debug, Default)]
 pub struct Explored {
     /// The partitions: those that differ first, and of these where NEW fails.
@@ -121,7 +121,7 @@ pub struct Explored {
     pub statistics: Statistics,
 }
 
-/// How far exploration goes.
+/// The limits of an exploration.
 #[derive(Clone, Copy, Debug)]
 pub struct Extent {
     /// Partitions of each kind for which the programs differ that are looked for at most.
@@ -135,7 +135,7 @@ pub struct Extent {
     pub strategy: Strategy,
 }
 
-/// In which order inputs are looked at, and what parts them.
+/// The order in which inputs are explored, and what separates partitions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Strategy {
     /// Inputs for which the programs differ first, by differential partitions.
@@ -159,7 +159,7 @@ const MOST_EVALUATED: usize = 20_000;
 /// Literals of one path that are tried to be left out.
 const MOST_TRIES: usize = 32;
 
-/// Explores the inputs of two programs.
+/// Explores the inputs of two programs by partitions.
 pub struct Explorer<'a> {
     pub(crate) terms: &'a mut Terms,
     pub(crate) pair: &'a Pair,
@@ -190,7 +190,7 @@ pub struct Explorer<'a> {
 }
 
 impl<'a> Explorer<'a> {
-    /// An explorer of what differs in `pair`.
+    /// Makes an explorer of the differences of `pair`.
     pub fn new(
         terms: &'a mut Terms,
         pair: &'a Pair,

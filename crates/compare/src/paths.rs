@@ -1,4 +1,5 @@
-//! Exploration path by path: both versions along one input after the other (algorithms 1 to 4 of the thesis).
+//! Explores both versions path by path, along one input after the other (algorithms 1 to 4 of the
+//! thesis).
 //!
 //! An input is taken, and both versions are followed along it. What they decided are the conditions of a pair of paths;
 //! under these what they leave behind are two terms without a choice. Where these are the same the pair is *equal*; where
@@ -43,7 +44,7 @@ const LONGEST_SHARE: Duration = Duration::from_secs(1);
 const MOST_VALUES: usize = 50_000_000;
 const AT_ONCE: usize = 4_000_000;
 
-/// In which order decisions are turned around.
+/// The order in which decisions are turned around.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turning {
     /// Those nearest to what has changed first.
@@ -54,7 +55,7 @@ pub enum Turning {
     Any,
 }
 
-/// How both versions are followed along inputs.
+/// Two versions that are followed along inputs.
 pub struct Followed<'a> {
     /// Follows a version along an input.
     #[allow(clippy::type_complexity, reason = "it is one function")]
@@ -76,7 +77,8 @@ impl Followed<'_> {
     }
 }
 
-/// Why exploring has ended.
+/// Why an exploration has ended: all paths are known, it was interrupted, or an argument matters both by
+/// its bytes and as a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
     /// All paths are known, as far as they can be.
@@ -88,7 +90,7 @@ pub enum Stop {
     Mixed,
 }
 
-/// What exploring found.
+/// The result of an exploration.
 pub struct Found {
     /// Partitions, and how far it got.
     pub explored: Explored,
@@ -106,7 +108,7 @@ pub struct Found {
     pub terms: Terms,
 }
 
-/// Explores two programs path by path.
+/// The exploration of two programs, path by path.
 pub struct Paths {
     terms: Terms,
     extent: Extent,
@@ -151,7 +153,7 @@ pub struct Paths {
 }
 
 impl Paths {
-    /// Nothing has been looked at but the input that is zero everywhere, which waits.
+    /// Prepares an exploration that begins with the input in which everything is zero.
     pub fn new(extent: Extent, turning: Turning) -> Paths {
         Paths {
             terms: Terms::new(),
@@ -185,12 +187,12 @@ impl Paths {
         }
     }
 
-    /// Looks for inputs that execute these sequences of changed lines of NEW's file, too.
+    /// Also looks for inputs that execute these sequences of changed lines of NEW's file.
     pub fn interactions(&mut self, sequences: &[Vec<u32>]) {
         self.exercised = Exercised::of(sequences);
     }
 
-    /// Looks at an input before others are made, as [`Known::Path`] has it.
+    /// Explores this input before others are made. The format is that of [`Known::Path`].
     pub fn seed(&mut self, values: &[(String, u32, u128)]) {
         let mut input = Assignment::new();
         for (name, width, bits) in values {
@@ -215,8 +217,8 @@ impl Paths {
         all.any(|one| one.kind.differs() && !one.is_undetermined)
     }
 
-    /// The conditions of all pairs of paths that were looked at, and whether all is known of their inputs: they do the same,
-    /// but those in a partition that differs.
+    /// Returns the conditions of all explored pairs of paths. The flag says whether everything is
+    /// known of their inputs: the versions do the same, except in partitions that differ.
     pub fn looked_at(&mut self) -> Vec<(Term, bool)> {
         let ends: Vec<(NodeId, Leaf)> = self.tree.ends().collect();
         let mut all = Vec::new();
@@ -227,16 +229,17 @@ impl Paths {
         all
     }
 
-    /// All that can be known is: the paths are those of all inputs and the solver got to the end of each, or as many
-    /// differences were found as were asked for.
+    /// Whether more exploration cannot help: all paths are known and decided, or the wanted number of
+    /// differences was found.
     pub fn is_settled(&self) -> bool {
         let left = self.waiting.len() + self.queue.len() + self.hard.len();
         let is_all = left + self.open + self.undecided + self.astray == 0 && !self.too_much;
         self.explored.more_differ || is_all
     }
 
-    /// Explores until all paths are known or somebody interrupts. It can be gone on with. Each partition that differs is told
-    /// as soon as it is known; `keep` gets what was found, for a later exploration of the same programs.
+    /// Explores until all paths are known or the user interrupts. It can be called again to go on.
+    /// `tell` gets each partition that differs; `keep` gets results for a later exploration of the
+    /// same programs.
     ///
     /// # Errors
     /// Those of following a version, interruption aside.
@@ -569,7 +572,8 @@ impl Paths {
         }
     }
 
-    /// What was found. Partitions of paths that are equal are made now, as many as are to be listed and there is time for.
+    /// Returns the result. It makes partitions of equal paths, as many as are wanted and there is
+    /// time for.
     ///
     /// # Errors
     /// Those of following a version, interruption aside.

@@ -1,4 +1,4 @@
-//! Numbers that look random and are the same each time.
+//! Pseudo-random numbers that are the same in each run.
 
 /// Marsaglia's xorshift, multiplied.
 #[derive(Clone, Debug)]

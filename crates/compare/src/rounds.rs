@@ -1,13 +1,15 @@
-//! Proofs for all numbers of rounds: loops of both versions are followed round by round, together.
+//! Proves that two versions do the same for any number of rounds, by following their loops together.
 //!
-//! Both functions are cut where their loops begin ([`patchwright_symbolic::segments`]). What holds between the variables of both at a pair
-//! of beginnings is guessed (`i` of one is `i` of the other, or `n - i`), and what does not hold at the end of some segment
-//! that leads there is dropped, until nothing has to be dropped: what is left holds in each round, by induction. If under
-//! that no segment tells the versions apart, they are the same for all inputs: they take rounds together, and so end
-//! together, or neither does.
+//! Both functions are cut at the heads of their loops ([`patchwright_symbolic::segments`]). At each pair
+//! of heads, relations between the variables of both are guessed, such as `i` of one being `i` of the
+//! other, or `n - i`. A relation that does not hold at the end of some segment that leads there is
+//! dropped, until nothing has to be dropped. The remaining relations hold in each round, by induction.
 //!
-//! A function that calls itself is proved in the same way: the calls within it are taken for one unknown function in both,
-//! and that both make the same calls, in the same order, is a part of what has to be the same.
+//! If under these relations no segment tells the versions apart, they are the same for all inputs. They
+//! take rounds together, so both end or neither does.
+//!
+//! A recursive function is proved in the same way. Its inner calls are taken for one unknown function in
+//! both versions. Both versions must then make the same calls in the same order.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,7 +33,7 @@ const MOST_EVALUATED: usize = 20_000;
 /// Guesses at one pair of beginnings at most.
 const MOST_GUESSES: usize = 4_000;
 
-/// Two versions of a function, with the library, and how they are encoded.
+/// Two versions of a function, the library, and how they are encoded.
 pub struct Rounds<'a> {
     /// The module of each, and what is known of the library.
     pub modules: [&'a Module; 2],
@@ -45,7 +47,7 @@ pub struct Rounds<'a> {
     pub interrupt: &'a dyn Fn() -> bool,
 }
 
-/// How two functions were proved to be the same.
+/// How two functions were proved to be the same: the loops or calls that they share.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Together {
     /// Pairs of loops that were followed round by round.
@@ -63,8 +65,8 @@ type Proved<T> = Result<T, NotProved>;
 type Place = Option<(usize, usize)>;
 
 impl Rounds<'_> {
-    /// Whether two functions of this name are the same for all inputs, by rounds that they take together. Nothing if they
-    /// have no loops and do not call themselves, or if that is not known.
+    /// Proves that the functions called `name` are the same for all inputs, by rounds that they take
+    /// together. It is `None` if they have no loops and no recursion, or if there is no proof.
     pub fn together(&self, name: &str) -> Option<Together> {
         let mut modules = self.modules.iter();
         if modules.any(|module| keeps_state(module, self.library, name)) {

@@ -1,5 +1,5 @@
-//! More than two versions: one set of partitions, in each of which the same versions agree (section 3.2 of the thesis, for
-//! any number of versions).
+//! Explores more than two versions: in each partition the same versions agree (section 3.2 of the thesis,
+//! for any number of versions).
 //!
 //! Every two versions are a [`Pair`]. Which pairs differ for an input divides the versions into groups; what decides that,
 //! for this input, is the condition of a partition, as with two versions. When no input is left for which any two differ,
@@ -19,7 +19,7 @@ use crate::{
 };
 use patchwright_prove::given;
 
-/// A partition of the inputs of several versions.
+/// A partition of the inputs of several versions, with the groups of versions that agree.
 #[derive(Clone, Debug)]
 pub struct Shared {
     /// The group of each version: those with the same number do the same. The first version is in group 0.
@@ -32,7 +32,7 @@ pub struct Shared {
     pub pairs: Vec<Partition>,
 }
 
-/// What is known of several versions.
+/// The result for several versions.
 #[derive(Clone, Debug, Default)]
 pub struct Several {
     /// Partitions in which not all versions agree.
@@ -43,8 +43,8 @@ pub struct Several {
     pub more: bool,
 }
 
-/// Explores the inputs for which not all versions do the same. `pairs` are the pairs of versions in this order: the first
-/// with the second, the first with the third, …, the second with the third, …
+/// Explores the inputs for which not all versions do the same. `pairs` are the pairs of versions in this
+/// order: the first with the second, the first with the third, …, the second with the third, …
 pub fn several(
     terms: &mut Terms,
     pairs: &[Pair],

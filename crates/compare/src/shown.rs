@@ -1,4 +1,4 @@
-//! Terms as C conditions over the names of inputs.
+//! Writes terms as C conditions over the names of inputs.
 
 use std::cell::Cell;
 

@@ -1,4 +1,4 @@
-//! What decides the values of terms for one input: literals over inputs without choices.
+//! Finds what decides the values of terms for one input: literals over inputs without choices.
 //!
 //! The encoding of a program merges its paths into choices. Under a model, a choice has one side, a conjunction that is
 //! false one false part, an element of an array the store that wrote it. What is passed on the way are the branches of one

@@ -1,10 +1,10 @@
-//! The text of two versions, and the code that it became.
+//! Compares the texts of two versions and the code that they become.
 
 use patchwright_ir::{Module, Origin, print_module};
 use patchwright_symbolic::ParameterShape;
 use patchwright_text::{LineMap, line_edits};
 
-/// Lines of `old` that are not in `new`, counted from 1.
+/// Returns the lines of `old`, counted from 1, that a diff with `new` removes or changes.
 pub fn changed_lines(old: &[u8], new: &[u8]) -> Vec<u32> {
     let map = LineMap::new(old);
     let mut lines = Vec::new();
@@ -17,7 +17,7 @@ pub fn changed_lines(old: &[u8], new: &[u8]) -> Vec<u32> {
     lines
 }
 
-/// Both became the same code, places aside: whatever one does, so does the other.
+/// Whether both versions become the same code, apart from places in the source.
 pub fn is_same_code(old: &[Module], new: &[Module]) -> bool {
     let bare = |module: &Module| {
         let nowhere = Origin {
@@ -38,10 +38,11 @@ pub fn is_same_code(old: &[Module], new: &[Module]) -> bool {
     old.len() == new.len() && old.iter().zip(new).all(|(a, b)| bare(a) == bare(b))
 }
 
-/// Parameters of one name are of one type in both versions, so that both can be given the same arguments.
+/// Checks that parameters of one name have one type in both versions, so that both can get the same
+/// arguments.
 ///
 /// # Errors
-/// The name of one that is not.
+/// The name of a parameter whose types differ.
 pub fn same_parameters(old: &[ParameterShape], new: &[ParameterShape]) -> Result<(), String> {
     for one in old {
         let other = new.iter().find(|other| other.name == one.name);
@@ -52,8 +53,8 @@ pub fn same_parameters(old: &[ParameterShape], new: &[ParameterShape]) -> Result
     Ok(())
 }
 
-/// Parameters that only have another name in NEW: where one of NEW has a name that OLD does not have, and the one of OLD at its place
-/// one that NEW does not have. The names in NEW, with those in OLD.
+/// Returns parameters that only have another name in NEW, as pairs of the new and the old name. They
+/// stand at the same place, and neither name exists in the other version.
 pub fn renamed_parameters(old: &[ParameterShape], new: &[ParameterShape]) -> Vec<(String, String)> {
     let has = |all: &[ParameterShape], name: &str| all.iter().any(|one| one.name == name);
     old.iter()

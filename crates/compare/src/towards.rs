@@ -1,8 +1,8 @@
-//! Inputs with which a comparison that an execution made would have come out another way.
+//! Makes inputs for which a comparison in an execution would come out another way.
 
 use crate::mutate::{Case, Mutator, tokens};
 
-/// Two values that an execution compared, and that were not the same.
+/// Two unequal values that an execution compared.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Compared {
     /// Numbers of so many bytes.
@@ -114,8 +114,8 @@ fn signed(value: u64, size: u32) -> i64 {
 }
 
 impl Mutator {
-    /// Inputs like `case` in which something that may be the one value became what may be the other one, `most` of them
-    /// at most.
+    /// Returns at most `most` inputs like `case` in which one of the compared values is replaced by
+    /// the other one.
     pub fn towards(&mut self, case: &Case, compared: &Compared, most: usize) -> Vec<Case> {
         let mut all: Vec<Case> = Vec::new();
         let count = 1 + case.arguments.len() + case.files.len();
@@ -141,8 +141,8 @@ impl Mutator {
         all
     }
 
-    /// Inputs that have a line, a word or an argument less than `case`, or whose last line does not end; `most` of them at
-    /// most.
+    /// Returns at most `most` inputs that have a line, a word or an argument less than `case`, or
+    /// whose last line has no newline.
     pub fn neighbours(&mut self, case: &Case, most: usize) -> Vec<Case> {
         let mut all: Vec<Case> = Vec::new();
         for at in 0..case.arguments.len() {

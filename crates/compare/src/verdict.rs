@@ -1,4 +1,4 @@
-//! The answer: the same for all inputs, the same within the bound, different, or not known.
+//! Makes the answer of a comparison: same for all inputs, same within the bound, different, or not known.
 
 use patchwright_solve::{Answer, Backend, Budget, Solver, Terms};
 use patchwright_symbolic::Place;
@@ -8,7 +8,7 @@ use crate::{
     partition::Explored,
 };
 
-/// A reason why nothing is known for some inputs, and where.
+/// A reason why nothing is known for some inputs, and its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reason {
     /// In words.
@@ -19,7 +19,7 @@ pub struct Reason {
     pub is_bound: bool,
 }
 
-/// What is known of two programs.
+/// The answer of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// They do the same for all inputs.
@@ -39,7 +39,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// A name that does not change, for scripts.
+    /// Returns the stable name of the answer for scripts.
     pub const fn code(self) -> &'static str {
         match self {
             Verdict::Equal => "equal",
@@ -53,7 +53,7 @@ impl Verdict {
     }
 }
 
-/// The reasons that hold for some input.
+/// Returns the reasons that apply to some input.
 pub fn reasons(terms: &mut Terms, pair: &Pair, budget: &Budget<'_>) -> Vec<Reason> {
     let mut solver = Solver::new(Backend::default());
     solver.assert_within(terms, pair.domain, budget);
@@ -80,7 +80,7 @@ pub fn reasons(terms: &mut Terms, pair: &Pair, budget: &Budget<'_>) -> Vec<Reaso
     found
 }
 
-/// How both programs fail that do so with every input: some of the ways, and the places.
+/// Returns how both programs fail, if they do so for every input: some of the ways with their places.
 pub fn failing(pair: &Pair) -> Vec<Reason> {
     const MOST: usize = 3;
     let mut all: Vec<Reason> = Vec::new();
@@ -101,7 +101,7 @@ pub fn failing(pair: &Pair) -> Vec<Reason> {
     all
 }
 
-/// The verdict on what was explored, given the reasons why the rest is not known.
+/// Returns the answer, given what was explored and the reasons why the rest is not known.
 pub fn verdict(
     terms: &mut Terms,
     pair: &Pair,

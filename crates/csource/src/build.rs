@@ -1,4 +1,4 @@
-//! From the compiler's dump to the typed tree.
+//! Builds the typed tree from clang's dump.
 
 mod assembly;
 mod declarations;

@@ -1,4 +1,4 @@
-//! Running clang: its flags, its version, its dumps.
+//! Finds clang and runs it.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -18,10 +18,10 @@ use crate::large::Reduced;
 use crate::memory::{About, Memory, plan_without};
 use crate::several::Ahead;
 
-/// The oldest clang whose dump we read.
+/// The oldest version of clang whose dumps are understood.
 pub const OLDEST_VERSION: u32 = 16;
 
-/// A clang that can be used.
+/// An installed clang of a supported version, perhaps with a cache of its answers.
 #[derive(Clone, Debug)]
 pub struct Clang {
     program: PathBuf,
@@ -34,7 +34,7 @@ pub struct Clang {
     pub(crate) ahead: Option<Arc<Ahead>>,
 }
 
-/// Why a source has no tree.
+/// Why a source could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ParseError {
     /// No clang can be run.
@@ -96,13 +96,13 @@ const BRACKET_DEPTH: &str = "-fbracket-depth=1000000";
 const MOST_LEFT_OUT: usize = 16;
 
 impl Clang {
-    /// Its path, or its name in `PATH`.
+    /// Returns the path of clang, or its name in `PATH`.
     pub fn program(&self) -> &Path {
         &self.program
     }
 
-    /// Finds a clang: the one that the variable `PATCHWRIGHT_CLANG` names, or the newest of
-    /// `clang-22` … `clang-16`, or `clang`.
+    /// Finds an installed clang: the one that `PATCHWRIGHT_CLANG` names, or the newest of `clang-22`
+    /// to `clang-16`, or `clang`.
     ///
     /// # Errors
     /// [`ParseError::NoClang`] when none of them is new enough.
@@ -169,7 +169,8 @@ impl Clang {
         })
     }
 
-    /// The same; what it says about sources that [`parse_meaning`](crate::parse_meaning) reads is kept in a cache, or is had from there.
+    /// Returns this clang with a cache for its answers about sources that
+    /// [`parse_meaning`](crate::parse_meaning) reads.
     pub fn with_cache(self, cache: Option<Cache>) -> Clang {
         Clang {
             memory: cache.map(|cache| Arc::new(Memory::new(cache))),
@@ -179,7 +180,7 @@ impl Clang {
         }
     }
 
-    /// The same, without the cache.
+    /// Returns this clang without a cache.
     pub fn without_cache(&self) -> Clang {
         self.clone().with_cache(None)
     }
@@ -314,8 +315,8 @@ impl Clang {
         Ok(self.answer(runner, &request)?)
     }
 
-    /// Where the source, as it stands in its place, may do what C does not define, as far as the flow of control shows it: the line, and what
-    /// is said about it.
+    /// Returns the lines of the source for which clang's flow analysis warns of undefined behaviour,
+    /// each with the warning. The source is read as it stands on disk.
     ///
     /// # Errors
     /// A clang that cannot be run, or that does not accept the source.

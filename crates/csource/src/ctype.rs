@@ -15,7 +15,7 @@ use crate::{
 /// Makes the library declare its functions only. Other libraries do not know the name.
 const WITHOUT_MACROS: &str = "__NO_CTYPE";
 
-/// The functions of `<ctype.h>`: what kind of character it is, and its other case.
+/// The functions of `<ctype.h>`, such as `isdigit` and `toupper`.
 pub const CTYPE_FUNCTIONS: [&str; 14] = [
     "isalnum", "isalpha", "isblank", "iscntrl", "isdigit", "isgraph", "islower", "isprint",
     "ispunct", "isspace", "isupper", "isxdigit", "tolower", "toupper",

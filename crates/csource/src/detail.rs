@@ -11,7 +11,8 @@ use crate::{
     types::{LengthId, RecordId, TypeId},
 };
 
-/// More about an expression.
+/// Facts about an expression beyond its [`ExprKind`](crate::tree::ExprKind), such as the characters of a
+/// string.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Detail {
     /// `++x`, `x++`, `--x`, `x--`
@@ -75,7 +76,8 @@ pub enum Detail {
     Label(String),
 }
 
-/// More about a function.
+/// Facts about a function beyond its tree: of its expressions, its `case` labels, its lines and its
+/// declaration.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Details {
     /// Of its expressions.
@@ -111,7 +113,7 @@ pub struct Details {
     pub position: u32,
 }
 
-/// How a function is declared.
+/// One declaration of a function, with or without a body.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Declaration {
     /// Its name.
@@ -149,7 +151,7 @@ pub struct Declaration {
     pub order: u32,
 }
 
-/// What inline assembly without instructions does.
+/// The operands of inline assembly whose template is empty.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Assembly {
     /// Evaluated first.
@@ -158,7 +160,8 @@ pub struct Assembly {
     pub outputs: Vec<(ExprId, Option<ExprId>)>,
 }
 
-/// The order in which functions are called before `main`, and the other way round when the program ends.
+/// When a constructor runs among the functions before `main`. Destructors run in the opposite order at
+/// the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Priority {
     /// After all that have a number, before `main`.
@@ -169,7 +172,7 @@ pub enum Priority {
     Unknown,
 }
 
-/// How a variable is declared.
+/// Facts about a variable's declaration beyond its type: linkage and alignment.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Declared {
     /// `static`

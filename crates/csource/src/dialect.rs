@@ -1,8 +1,9 @@
-//! What the project's compiler defines that C leaves open, by the flags that it is given.
+//! The flags of a compile command that change the meaning of C, such as `-fwrapv` or `-funsigned-char`.
 
 use patchwright_exec::CompileCommand;
 
-/// How a source is compiled, where that changes what it means. The default is what gcc and clang do without flags.
+/// The choices of a compile command where flags change what C means. The default is that of gcc and clang
+/// without flags.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Dialect {
     /// Signed arithmetic wraps around (`-fwrapv`, `-fno-strict-overflow`).
@@ -32,7 +33,7 @@ const NOT_KNOWN: [&str; 12] = [
 ];
 
 impl Dialect {
-    /// The dialect of a command; of flags that contradict each other the last one counts.
+    /// Reads the dialect of a command. Of contradicting flags the last one counts.
     pub fn of(command: &CompileCommand) -> Dialect {
         let mut dialect = Dialect::default();
         for argument in command.arguments.iter().skip(1) {

@@ -1,4 +1,4 @@
-//! What of a compile command matters to reading its source.
+//! Selects the flags of a compile command that matter for reading its source.
 
 use std::{ffi::OsString, path::Path};
 

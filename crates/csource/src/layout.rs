@@ -1,4 +1,4 @@
-//! Sizes, alignments and offsets, as the ABI of x86-64 Linux has them.
+//! Computes sizes, alignments and offsets by the ABI of x86-64 Linux.
 
 use patchwright_exec::{CompileCommand, Runner};
 use rustc_hash::FxHashMap;
@@ -10,7 +10,7 @@ use crate::{
     types::{FloatKind, RecordId, TypeId, TypeKind, TypeTable, unnamed_at},
 };
 
-/// Where the members of a record are.
+/// The size of a record and the offsets of its members.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordLayout {
     /// Bytes.
@@ -22,8 +22,8 @@ pub struct RecordLayout {
 }
 
 impl TypeTable {
-    /// Size and alignment of a complete type of constant size, in bytes; `void` and functions
-    /// count as 1, as GNU C has it; arrays of unknown length have no element.
+    /// Returns the size and the alignment in bytes of a complete type of constant size. As in GNU C,
+    /// `void` and functions have size 1. An array of unknown length has size 0.
     pub fn size_and_align(&self, id: TypeId) -> Option<(u64, u64)> {
         let scalar = |size| Some((size, size));
         match self.kind(id) {
@@ -57,7 +57,7 @@ impl TypeTable {
         }
     }
 
-    /// The layout of a record; `None` when its definition is not known or has an
+    /// Returns the layout of a record. It is `None` if the definition is not known, or has an
     /// attribute whose effect is not known.
     pub fn layout(&self, id: RecordId) -> Option<RecordLayout> {
         let record = self.record(id);

@@ -1,8 +1,9 @@
-//! Just enough of C's lexical grammar to walk over text: blanks, comments, literals, splices.
+//! Walks over C text by tokens: blanks, comments, literals, line splices and directives.
 
 use std::ops::Range;
 
-/// The offset of the first byte at or after `at` that is no blank, comment or line splice.
+/// Returns the offset of the first byte at or after `at` that is not part of a blank, a comment or a line
+/// splice.
 pub fn skip_blank(text: &[u8], mut at: usize) -> usize {
     loop {
         match text.get(at) {
@@ -46,8 +47,8 @@ fn end_of_comment(text: &[u8], at: usize) -> usize {
     i
 }
 
-/// The offset after the token (or comment, or single blank) that begins at `at`. Identifiers,
-/// numbers, literals and comments are one step; punctuation is a step per byte.
+/// Returns the offset behind the token, comment or single blank that begins at `at`. Identifiers,
+/// numbers, literals and comments are one step each; each byte of punctuation is a step.
 pub fn step(text: &[u8], at: usize) -> usize {
     match text[at] {
         b'/' if matches!(text.get(at + 1), Some(b'*' | b'/')) => end_of_comment(text, at),
@@ -74,13 +75,13 @@ pub fn step(text: &[u8], at: usize) -> usize {
     }
 }
 
-/// A byte of an identifier or a number.
+/// Whether `c` can be part of an identifier or a number.
 pub fn is_word(c: u8) -> bool {
     c.is_ascii_alphanumeric() || c == b'_' || c == b'$' || c >= 0x80
 }
 
-/// With `text[open]` a `(`, the spans of the arguments up to the matching `)`, and the offset
-/// after it. `None` if nothing closes it.
+/// Returns the spans of the arguments of the call whose `(` stands at `text[open]`, and the offset behind
+/// the matching `)`. It is `None` if no `)` matches.
 pub fn arguments(text: &[u8], open: usize) -> Option<(Vec<(usize, usize)>, usize)> {
     let mut depth = 0usize;
     let mut i = open;
@@ -107,8 +108,8 @@ pub fn arguments(text: &[u8], open: usize) -> Option<(Vec<(usize, usize)>, usize
     None
 }
 
-/// Parentheses, brackets and braces close in order, and no comma stands outside of them
-/// unless `commas` allows it.
+/// Whether parentheses, brackets and braces match, and no comma stands outside of them. With `commas`
+/// such commas are allowed.
 pub fn is_balanced(text: &[u8], commas: bool) -> bool {
     let mut open = Vec::new();
     let mut i = 0;
@@ -126,23 +127,24 @@ pub fn is_balanced(text: &[u8], commas: bool) -> bool {
     open.is_empty()
 }
 
-/// Whether brackets are balanced ([`is_balanced`], commas aside) whichever branches of conditions are compiled: with the
-/// first of each, and with the last (none where there is no `#else`). Of a bracket that stands in several branches, one counts.
+/// Whether brackets match ([`is_balanced`], commas aside) in both texts of [`branches`].
 pub fn is_balanced_in_branches(text: &[u8]) -> bool {
     branches(text).iter().all(|text| is_balanced(text, true))
 }
 
-/// A text without directives: with the first branch of each condition, and with the last (none where there is no `#else`).
+/// Returns the text without directives twice: with the first branch of each conditional, and with the
+/// last one (none if there is no `#else`).
 pub fn branches(text: &[u8]) -> [Vec<u8>; 2] {
     [true, false].map(|first| with_branches(text, first))
 }
 
-/// The names of the directives of a text.
+/// Returns the names of the directives in a text, such as `define`, in order.
 pub fn directives(text: &[u8]) -> Vec<&[u8]> {
     pieces(text).filter_map(|(_, name)| name).collect()
 }
 
-/// What `#line` says: the line that it stands on, and the number of the next line, with the name of the file where one is given.
+/// What one `#line` directive says: the line that it stands on, the number of the next line, and the name
+/// of the file, if it gives one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LineMark {
     /// The line of the directive, counted from 1.
@@ -153,7 +155,7 @@ pub struct LineMark {
     pub file: Option<String>,
 }
 
-/// The `#line` directives of a text, in order; `# 12 "f.y"` is one, too.
+/// Returns the `#line` directives of a text, in order. The form `# 12 "f.y"` counts, too.
 pub fn line_marks(text: &[u8]) -> Vec<LineMark> {
     let (mut line, mut counted) = (1, 0);
     let mut marks = Vec::new();
@@ -182,7 +184,8 @@ pub fn line_marks(text: &[u8]) -> Vec<LineMark> {
     marks
 }
 
-/// The directives of a text that are no conditions, whole: what they define holds behind the text, too.
+/// Returns the directives of a text other than conditionals, each as a whole. Their effect lasts behind
+/// the text.
 pub fn lasting_directives(text: &[u8]) -> Vec<&[u8]> {
     let is_condition =
         |name: &[u8]| name.starts_with(b"if") || name.starts_with(b"el") || name == b"endif";
@@ -241,9 +244,8 @@ fn pieces(text: &[u8]) -> impl Iterator<Item = (Range<usize>, Option<&[u8]>)> {
     })
 }
 
-/// The stretches of text between conditional directives (`#if`, `#else`, `#endif` …): each is
-/// compiled or left out as a whole, but for the groups inside of it. Inner groups come before the
-/// outer ones.
+/// Returns the spans of text between conditional directives (`#if`, `#else`, `#endif` …). A group is
+/// compiled or skipped as a whole, apart from groups inside it. Inner groups come before outer ones.
 pub fn conditional_groups(text: &[u8]) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
     let mut open: Vec<usize> = Vec::new();
@@ -313,13 +315,13 @@ fn skip_horizontal(text: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// The words (identifiers and keywords) of `text`.
+/// Returns the identifiers and keywords of `text`, in order.
 pub fn words(text: &[u8]) -> Vec<String> {
     let placed = words_with_places(text);
     placed.into_iter().map(|(word, _)| word).collect()
 }
 
-/// The words of `text`, each with the byte where it starts, in order.
+/// Returns the identifiers and keywords of `text` in order, each with its byte offset.
 pub fn words_with_places(text: &[u8]) -> Vec<(String, usize)> {
     let mut found = Vec::new();
     let mut i = 0;
@@ -333,7 +335,8 @@ pub fn words_with_places(text: &[u8]) -> Vec<(String, usize)> {
     found
 }
 
-/// The words and signs of a text, each with the offset at which it begins; a sign is one byte. Layout and comments are none.
+/// Returns the words and signs of a text with their byte offsets. A sign is one byte. Blanks and comments
+/// are skipped.
 pub fn tokens(text: &str) -> Vec<(&str, usize)> {
     let bytes = text.as_bytes();
     let (mut at, mut found) = (0, Vec::new());
@@ -348,8 +351,8 @@ pub fn tokens(text: &str) -> Vec<(&str, usize)> {
     }
 }
 
-/// A text as it stands on one line: comments and line breaks are one blank, or none beside a bracket and before a comma or semicolon.
-/// Blanks within a line, and literals, stay.
+/// Returns the text on one line. A comment or a line break becomes one blank, or none beside a bracket
+/// and before a comma or semicolon. Blanks within a line and literals stay.
 pub fn on_one_line(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut line = String::with_capacity(text.len());
@@ -381,7 +384,8 @@ pub fn on_one_line(text: &str) -> String {
     line
 }
 
-/// A text as it is laid out, but for its comments, the blanks before them, and the lines that are nothing else.
+/// Returns the text in its layout, without comments, the blanks before them, and lines that have only
+/// comments.
 pub fn without_comments(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut kept = String::new();
@@ -404,8 +408,9 @@ pub fn without_comments(text: &str) -> String {
     kept
 }
 
-/// The pieces of a source without its directives and comments that end with a `;` outside of parentheses, or at a brace: statements, and heads with
-/// the statement behind them, however they are laid out. Each is its words and signs.
+/// Returns the statements of a source as lists of words and signs, without directives and comments. A
+/// piece ends with a `;` outside of parentheses or at a brace, so the head of an `if` or a loop forms one
+/// piece with a statement behind it.
 pub fn statements(source: &str) -> Vec<Vec<&str>> {
     let mut found: Vec<Vec<&str>> = Vec::new();
     let mut piece: Vec<&str> = Vec::new();

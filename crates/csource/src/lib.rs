@@ -59,8 +59,8 @@ pub fn parse(
     parse_with(clang, runner, command, source, Detail::Everything)
 }
 
-/// As [`parse`], for those who only want to know what the source means: neither the values of macros nor the sizes of types
-/// that it does not use are asked for.
+/// Reads a source as [`parse`] does, for callers who only want its meaning. The values of macros and the
+/// sizes of types that the source does not use are missing.
 ///
 /// # Errors
 /// As [`parse`].
@@ -118,8 +118,8 @@ pub fn parse_variants(
     variants_with(clang, runner, commands, source, Detail::Everything)
 }
 
-/// As [`parse_variants`], for those who only want functions with their statements and expressions: neither the values
-/// of macros nor the sizes of types are asked for.
+/// Reads a source as [`parse_variants`] does, for callers who only want functions with statements and
+/// expressions. The values of macros and the sizes of types are missing.
 ///
 /// # Errors
 /// As [`parse`], for any of the commands.

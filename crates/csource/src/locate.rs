@@ -1,4 +1,4 @@
-//! From the compiler's positions to places in the file as the user wrote it.
+//! Maps clang's positions to places in the file as the user wrote it.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Which expressions of a function can be edited in place, and why the others cannot.
+//! Decides which expressions of a function can be edited in place, and why the others cannot.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use patchwright_text::{Edit, Span};
 
 use crate::tree::*;
 
-/// What became of a function's expressions.
+/// The expressions of a function that can be edited, and the number of others by reason.
 #[derive(Clone, Debug, Default)]
 pub struct Locations {
     /// Expressions whose text can be replaced, the outermost of those with one text.
@@ -16,13 +16,13 @@ pub struct Locations {
 }
 
 impl Locations {
-    /// How many expressions cannot be edited.
+    /// Returns the number of expressions that cannot be edited.
     pub fn refused_in_total(&self) -> usize {
         self.refused.values().sum()
     }
 }
 
-/// Sorts the expressions of `function`.
+/// Decides for each expression of `function` whether it can be edited in place.
 pub fn locations(types: &crate::types::TypeTable, function: &Function) -> Locations {
     let mut found = Locations::default();
     let mut seen = rustc_hash::FxHashMap::default();
@@ -93,9 +93,9 @@ fn not_replaceable(function: &Function) -> rustc_hash::FxHashSet<ExprId> {
     found
 }
 
-/// Edits that put parentheses round every editable expression of a source at once, whichever of
-/// the ways in which it is compiled has it. The object code of the result must be that of the
-/// source, in each way: the test of exactness of all places.
+/// Returns edits that put parentheses around all editable expressions of a source at once, for all ways
+/// in which it is compiled. The result must compile to the same object code. That is the test that all
+/// places are exact.
 pub fn parentheses(units: &[TranslationUnit]) -> Vec<Edit> {
     let mut spans: Vec<Span> = units
         .iter()

@@ -1,10 +1,10 @@
-//! The macros of a translation unit, from the preprocessor's own list of definitions.
+//! Reads the macro definitions of a translation unit from the preprocessor's list.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::lex;
 
-/// One `#define`.
+/// One `#define`: parameters and body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Definition {
     /// It takes arguments.
@@ -15,7 +15,7 @@ pub struct Definition {
     pub system: bool,
 }
 
-/// All definitions of all macros, in the order in which the preprocessor met them.
+/// All definitions of all macros of a translation unit, in the order in which the preprocessor met them.
 #[derive(Clone, Debug, Default)]
 pub struct MacroTable {
     definitions: FxHashMap<String, Vec<Definition>>,
@@ -91,7 +91,7 @@ impl MacroTable {
         });
     }
 
-    /// All definitions of `name`, the first one first.
+    /// Returns all definitions of the macro `name`, the first one first.
     pub fn definitions(&self, name: &str) -> &[Definition] {
         self.definitions.get(name).map_or(&[], Vec::as_slice)
     }

@@ -1,8 +1,13 @@
-//! What clang has said before: its answers about a source are kept in a cache, under the digest of all that they depend on.
+//! Caches clang's answers about a source, under the digest of all that they depend on.
 //!
-//! That is: what the preprocessor makes of the source, with all definitions, among them the version of the compiler; the text of every
-//! file that it comes from, since the places of words within a line do not show there; what the compiler says it is going to do, its
-//! configuration included; and the question. So the preprocessor runs each time, and nothing else has to.
+//! The digest covers four things:
+//!
+//! * the preprocessed source with all macro definitions, among them the version of the compiler;
+//! * the text of every file of the source, because preprocessed text does not have the columns of words;
+//! * the compiler's description of what it is going to do, its configuration included;
+//! * the question.
+//!
+//! So the preprocessor runs each time, and nothing else has to.
 
 use std::{
     collections::{HashMap, HashSet},

@@ -1,10 +1,11 @@
-//! Which variables can be named at a statement or expression, and which of them have a value.
+//! Computes which variables are visible at a statement or expression, and which of them have a value
+//! there.
 
 use rustc_hash::FxHashMap;
 
 use crate::{tree::*, types::TypeKind};
 
-/// The variables at one point of a function, the innermost declared last.
+/// The variables that are visible at one point of a function, the innermost declared last.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scope {
     /// Locals, static locals and parameters that a name reaches here and that have a value on
@@ -23,13 +24,13 @@ pub struct ScopeMap {
 }
 
 impl ScopeMap {
-    /// The scope just before a statement; `None` if control never reaches it.
+    /// Returns the scope just before a statement, or `None` if control never reaches it.
     pub fn at_stmt(&self, id: StmtId) -> Option<&Scope> {
         self.by_stmt.get(&id).map(|&i| &self.scopes[i])
     }
 
-    /// The scope just before an expression that is a whole one: a condition, an initialiser, an
-    /// operand of `return`, an expression statement. `None` for others and unreachable ones.
+    /// Returns the scope just before a full expression: a condition, an initialiser, an operand of
+    /// `return`, or an expression statement. It is `None` for other expressions and unreachable ones.
     pub fn at_expr(&self, id: ExprId) -> Option<&Scope> {
         self.by_expr.get(&id).map(|&i| &self.scopes[i])
     }
@@ -66,8 +67,8 @@ pub fn scopes(unit: &TranslationUnit, function: &Function) -> ScopeMap {
     walker.map
 }
 
-/// The locals of `function` that have a value once the expression has been evaluated, because it mentions them
-/// however it goes.
+/// Returns the locals of `function` that every evaluation of `expr` mentions, so that they have a value
+/// behind it.
 pub fn mentioned_for_certain(
     unit: &TranslationUnit,
     function: &Function,

@@ -1,5 +1,5 @@
-//! Several sources that are compiled with the same flags: clang is started once for all of them, and once more for the trees of those
-//! that nothing is known of. Starting it takes as long as reading a source of thousands of lines.
+//! Asks clang about several sources with the same flags at once, because starting clang takes as long as
+//! reading thousands of lines.
 //!
 //! Nothing depends on it: where it fails, or where what is printed does not look as expected, sources are asked about one by one.
 
@@ -49,8 +49,8 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 impl Clang {
-    /// The same; it has answers for [`parse_meaning`](crate::parse_meaning) about the sources of these commands, so far as they could
-    /// be had together.
+    /// Returns this clang with answers for [`parse_meaning`](crate::parse_meaning) about the sources
+    /// of `commands`, as far as it could be asked about several at once.
     pub fn ask_ahead(&self, runner: &mut Runner, commands: &[CompileCommand]) -> Clang {
         let commands: Vec<&CompileCommand> = commands.iter().filter(|one| is_plain(one)).collect();
         let Some(first) = commands.first() else {

@@ -8,19 +8,19 @@ use rustc_hash::FxHashMap;
 
 use crate::types::{RecordId, TypeId, TypeTable};
 
-/// Names an expression of one [`Function`].
+/// The number of an expression in its [`Function`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ExprId(pub u32);
 
-/// Names a statement of one [`Function`].
+/// The number of a statement in its [`Function`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct StmtId(pub u32);
 
-/// Names a variable of a [`TranslationUnit`] (a local, a parameter or a global).
+/// The number of a variable (a local, a parameter or a global) in its [`TranslationUnit`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct VarId(pub u32);
 
-/// Where a node stands in the file that the user wrote.
+/// Where a node stands in the file as the user wrote it, and whether it can be replaced there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Place {
     /// Its first and last token are written in the file, outside any macro invocation, or it
@@ -59,7 +59,7 @@ pub enum Place {
 }
 
 impl Place {
-    /// Why this place cannot be edited.
+    /// Returns why this place cannot be edited, or `None` if it can.
     pub fn refusal(self) -> Option<Refusal> {
         Some(match self {
             Place::Written(_) | Place::MacroArgument { .. } => return None,
@@ -72,7 +72,7 @@ impl Place {
         })
     }
 
-    /// The span whose replacement replaces exactly this node, if there is one.
+    /// Returns the span whose replacement replaces exactly this node, or `None` if there is none.
     pub fn editable(self) -> Option<Span> {
         match self {
             Place::Written(span) | Place::MacroArgument { span, .. } => Some(span),
@@ -81,7 +81,7 @@ impl Place {
     }
 }
 
-/// C's unary operators that do not change their operand, and the ones that do.
+/// C's unary operators, with and without a side effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum UnaryOperator {
     /// `-x`
@@ -104,7 +104,7 @@ pub enum UnaryOperator {
     Other,
 }
 
-/// C's binary operators without assignment.
+/// C's binary operators other than assignments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum BinaryOperator {
@@ -130,7 +130,7 @@ pub enum BinaryOperator {
 }
 
 impl BinaryOperator {
-    /// The operator as C writes it.
+    /// Returns the operator as C writes it, such as `<<`.
     pub fn spelling(self) -> &'static str {
         use BinaryOperator::*;
         match self {
@@ -183,7 +183,7 @@ impl BinaryOperator {
     }
 }
 
-/// What an expression is.
+/// The kind of an expression, with its operands.
 #[derive(Clone, Debug)]
 pub enum ExprKind {
     /// An integer, character or enumeration constant; `value` is its 128-bit value.
@@ -291,7 +291,7 @@ pub enum ExprKind {
     },
 }
 
-/// What a conversion does to a value.
+/// The effect of a conversion on a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CastKind {
     /// Reads an object.
@@ -320,7 +320,7 @@ pub enum CastKind {
     Other,
 }
 
-/// An expression.
+/// An expression: kind, type, place and value category.
 #[derive(Clone, Debug)]
 pub struct Expr {
     /// What it is.
@@ -335,7 +335,7 @@ pub struct Expr {
     pub evaluated: bool,
 }
 
-/// What a statement is.
+/// The kind of a statement, with its parts.
 #[derive(Clone, Debug)]
 #[allow(missing_docs)]
 pub enum StmtKind {
@@ -385,7 +385,8 @@ pub enum StmtKind {
 }
 
 impl StmtKind {
-    /// Whether it is an expression, a selection or a loop: something is done, and then what follows.
+    /// Whether the statement is an expression, a selection or a loop, after which control goes on
+    /// with the next statement.
     pub fn is_step(&self) -> bool {
         matches!(
             self,
@@ -398,7 +399,7 @@ impl StmtKind {
         )
     }
 
-    /// Whether it goes elsewhere.
+    /// Whether the statement is a jump: `break`, `continue`, `goto` or `return`.
     pub fn is_jump(&self) -> bool {
         matches!(
             self,
@@ -407,7 +408,7 @@ impl StmtKind {
     }
 }
 
-/// A statement.
+/// A statement: kind and place.
 #[derive(Clone, Debug)]
 pub struct Stmt {
     /// What it is.
@@ -416,7 +417,7 @@ pub struct Stmt {
     pub place: Place,
 }
 
-/// Where a variable lives.
+/// The storage of a variable: parameter, local, static or global.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Storage {
     /// A parameter.
@@ -429,7 +430,7 @@ pub enum Storage {
     Global,
 }
 
-/// A variable.
+/// A variable of the translation unit: name, type and storage.
 #[derive(Clone, Debug)]
 pub struct Variable {
     /// Its name, as written.
@@ -448,7 +449,7 @@ pub struct Variable {
     pub in_system_header: bool,
 }
 
-/// Why a function or a location cannot be used.
+/// Why a function or an expression cannot be edited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[allow(missing_docs)]
 pub enum Refusal {
@@ -486,7 +487,7 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// A phrase for tables and messages.
+    /// Returns the reason as a phrase for messages and tables.
     pub fn reason(self) -> &'static str {
         match self {
             Refusal::InHeader => "is written in another file",
@@ -510,7 +511,8 @@ impl Refusal {
     }
 }
 
-/// A function that is defined in the translation unit's main file.
+/// A function that is defined in the main file of the translation unit, with its expressions and
+/// statements.
 #[derive(Clone, Debug)]
 pub struct Function {
     /// Its name.
@@ -544,23 +546,23 @@ pub struct Function {
 }
 
 impl Function {
-    /// The expression that `id` names.
+    /// Returns the expression with the number `id`.
     pub fn expr(&self, id: ExprId) -> &Expr {
         &self.exprs[id.0 as usize]
     }
 
-    /// The statement that `id` names.
+    /// Returns the statement with the number `id`.
     pub fn stmt(&self, id: StmtId) -> &Stmt {
         &self.stmts[id.0 as usize]
     }
 
-    /// Whether what stands in `span` is, or is in, an argument of a macro that looks at types.
+    /// Whether `span` lies in an argument of a macro that depends on the argument's type.
     pub fn is_typed_argument(&self, span: Span) -> bool {
         let mut arguments = self.typed_arguments.iter();
         arguments.any(|argument| argument.contains_span(span))
     }
 
-    /// `id` without parentheses around it.
+    /// Returns the expression inside the parentheses of `id`, or `id` itself.
     pub fn without_parens(&self, mut id: ExprId) -> ExprId {
         while let ExprKind::Paren(inner) = self.expr(id).kind {
             id = inner;
@@ -568,7 +570,8 @@ impl Function {
         id
     }
 
-    /// `id` without parentheses and implicit conversions around it.
+    /// Returns the expression inside the parentheses and implicit conversions of `id`, or `id`
+    /// itself.
     pub fn stripped(&self, mut id: ExprId) -> ExprId {
         loop {
             match self.expr(id).kind {
@@ -583,7 +586,7 @@ impl Function {
         }
     }
 
-    /// The expressions directly below `id`, in order of the text.
+    /// Returns the direct operands of `id`, in the order of the text.
     pub fn children(&self, id: ExprId) -> Vec<ExprId> {
         match &self.expr(id).kind {
             ExprKind::Member { base, .. } => vec![*base],
@@ -625,7 +628,7 @@ pub struct MacroConstant {
     pub mentions: Vec<u32>,
 }
 
-/// One source file, compiled in one way.
+/// The typed tree of one source file, compiled in one way.
 #[derive(Clone, Debug)]
 pub struct TranslationUnit {
     /// What the flags of the compile command say of the meaning of C.
@@ -671,17 +674,17 @@ pub struct TranslationUnit {
 }
 
 impl TranslationUnit {
-    /// The variable that `id` names.
+    /// Returns the variable with the number `id`.
     pub fn variable(&self, id: VarId) -> &Variable {
         &self.variables[id.0 as usize]
     }
 
-    /// The text of a span of the source; invalid UTF-8 is replaced.
+    /// Returns the source text of `span`. Invalid UTF-8 is replaced.
     pub fn text(&self, span: Span) -> std::borrow::Cow<'_, str> {
         String::from_utf8_lossy(&self.source[span.start as usize..span.end as usize])
     }
 
-    /// A record's name for messages.
+    /// Returns the name of a record for messages.
     pub fn record_name(&self, id: RecordId) -> &str {
         &self.types.record(id).name
     }

@@ -1,4 +1,4 @@
-//! C types, read from the compiler's spelling of them.
+//! The table of C types of a translation unit, read from clang's spelling of them.
 
 mod names;
 mod parse;
@@ -9,19 +9,19 @@ pub(crate) use parse::unnamed_at;
 
 use crate::Dialect;
 
-/// Names a type of a [`TypeTable`]; equal ids mean the same type.
+/// The number of a type in its [`TypeTable`]. Equal numbers mean the same type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TypeId(pub u32);
 
-/// Names a structure or union of a [`TypeTable`].
+/// The number of a structure or union in its [`TypeTable`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RecordId(pub u32);
 
-/// Names a length that is computed at run time.
+/// The number of an array length that is computed at run time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LengthId(pub u32);
 
-/// The integer types of C, by rank and sign.
+/// The integer types of C. The order is by rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[allow(missing_docs)]
 pub enum IntegerKind {
@@ -42,7 +42,7 @@ pub enum IntegerKind {
 }
 
 impl IntegerKind {
-    /// Bytes on this platform (x86-64 Linux).
+    /// Returns the size in bytes on x86-64 Linux.
     pub const fn size(self) -> u64 {
         use IntegerKind::*;
         match self {
@@ -75,7 +75,7 @@ impl IntegerKind {
     }
 }
 
-/// Floating types.
+/// The floating types of C.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[allow(missing_docs)]
 pub enum FloatKind {
@@ -129,7 +129,7 @@ struct Entry {
     qualifiers: Qualifiers,
 }
 
-/// A member of a structure or union.
+/// A member of a structure or union: name, type and width of a bit-field.
 #[derive(Clone, Debug)]
 pub struct Field {
     /// Its name; empty for an anonymous structure or union.
@@ -140,7 +140,7 @@ pub struct Field {
     pub bit_width: Option<u32>,
 }
 
-/// A structure or union.
+/// A structure or union with its members, if they are known.
 #[derive(Clone, Debug)]
 pub struct Record {
     /// Its tag or the compiler's name for it.
@@ -201,22 +201,22 @@ impl TypeTable {
         id
     }
 
-    /// The unqualified type of this kind.
+    /// Returns the number of the unqualified type of this kind, which is added if it is new.
     pub fn plain(&mut self, kind: TypeKind) -> TypeId {
         self.intern(kind, Qualifiers::default())
     }
 
-    /// What `id` is, without qualifiers.
+    /// Returns the kind of a type, without its qualifiers.
     pub fn kind(&self, id: TypeId) -> &TypeKind {
         &self.entries[id.0 as usize].kind
     }
 
-    /// The qualifiers of `id` itself.
+    /// Returns the outermost qualifiers of a type.
     pub fn qualifiers(&self, id: TypeId) -> Qualifiers {
         self.entries[id.0 as usize].qualifiers
     }
 
-    /// `id` without its own qualifiers.
+    /// Returns the type without its outermost qualifiers.
     pub fn unqualified(&mut self, id: TypeId) -> TypeId {
         let kind = self.kind(id).clone();
         self.intern(kind, Qualifiers::default())
@@ -229,7 +229,7 @@ impl TypeTable {
         }
     }
 
-    /// The size of the type is computed at run time.
+    /// Whether the size of the type is computed at run time.
     pub fn is_variable(&self, id: TypeId) -> bool {
         match self.kind(id) {
             TypeKind::VariableArray(..) => true,
@@ -243,13 +243,13 @@ impl TypeTable {
         std::mem::take(&mut self.waiting)
     }
 
-    /// The record that `id` names.
+    /// Returns the record with the number `id`.
     pub fn record(&self, id: RecordId) -> &Record {
         &self.records[id.0 as usize]
     }
 
-    /// An enumeration's integer type: `unsigned int` unless an enumerator is negative; a wider one
-    /// if an enumerator needs it (what gcc and clang choose on this platform).
+    /// Returns the integer type of an enumeration, as gcc and clang choose it: `unsigned int`, `int`
+    /// if an enumerator is negative, or a wider one if an enumerator needs it.
     pub fn enum_kind(&self, name: &str) -> IntegerKind {
         let known = self.enums.get(name).copied();
         known.unwrap_or(IntegerKind::UnsignedInt)
@@ -338,7 +338,8 @@ impl TypeTable {
         )
     }
 
-    /// The integer kind of an integer type; enumerations count as the integer that they are.
+    /// Returns the kind of an integer type. An enumeration has that of its integer type. Other types
+    /// give `None`.
     pub fn integer_kind(&self, id: TypeId) -> Option<IntegerKind> {
         match self.kind(id) {
             TypeKind::Integer(kind) => Some(*kind),
@@ -363,8 +364,7 @@ impl TypeTable {
         }
     }
 
-    /// The size of an object of this type in bytes on this platform (x86-64 Linux), if it is a
-    /// complete type of constant size.
+    /// Returns the size in bytes of a complete type of constant size on x86-64 Linux, else `None`.
     pub fn size(&self, id: TypeId) -> Option<u64> {
         Some(match self.kind(id) {
             TypeKind::Integer(kind) => kind.size(),
@@ -379,7 +379,7 @@ impl TypeTable {
         })
     }
 
-    /// What a pointer or array type points to or consists of.
+    /// Returns the type that a pointer points to, or the element type of an array.
     pub fn element(&self, id: TypeId) -> Option<TypeId> {
         match self.kind(id) {
             TypeKind::Pointer(to) | TypeKind::Array(to, _) | TypeKind::VariableArray(to, _) => {
@@ -389,8 +389,8 @@ impl TypeTable {
         }
     }
 
-    /// A spelling of the type that is valid C at any place where its tags are visible, or
-    /// `None` (anonymous records, function types and what the table cannot express).
+    /// Returns the type as C code, valid wherever its tags are visible. It is `None` for anonymous
+    /// records, function types, and types that the table cannot express.
     pub fn spelling(&self, id: TypeId) -> Option<String> {
         self.spell(id, String::new())
     }
@@ -434,7 +434,7 @@ impl TypeTable {
         })
     }
 
-    /// The type that the compiler spells `text`, of something that may be declared anywhere.
+    /// Returns the type that clang spells `text`. Names must have one meaning in the whole source.
     pub fn parse(&mut self, text: &str) -> TypeId {
         self.parse_as(text, false)
     }
@@ -459,7 +459,7 @@ impl TypeTable {
 }
 
 impl IntegerKind {
-    /// The type as it is written.
+    /// Returns the type as C writes it, such as `unsigned int`.
     pub fn spelling(self) -> &'static str {
         use IntegerKind::*;
         match self {
@@ -481,7 +481,7 @@ impl IntegerKind {
     }
 }
 
-/// What attributes say of the layout of a record.
+/// The attributes that change the layout of a record.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LayoutNotes {
     /// `packed`

@@ -51,7 +51,7 @@ pub(crate) fn agree(units: &mut [TranslationUnit]) {
     }
 }
 
-/// Whether `function` of `unit` and `other` of another tree of the same source stand at one place.
+/// Whether two functions of two trees of one source stand at the same place.
 pub fn is_same_function(function: &Function, other: &Function) -> bool {
     function.name == other.name && function.body_span == other.body_span
 }

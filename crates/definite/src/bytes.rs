@@ -1,4 +1,4 @@
-//! Which bytes of an object are written on every way.
+//! Sets of bytes of an object that are written on every path.
 
 /// Ranges of bytes, in order, apart from each other.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -8,19 +8,22 @@ pub(crate) struct Ranges(Vec<(i64, i64)>);
 pub(crate) const END: i64 = i64::MAX;
 
 impl Ranges {
-    /// Everything.
+    /// Returns the set of all bytes.
     pub fn all() -> Self {
         Ranges(vec![(i64::MIN, END)])
     }
 
+    /// Whether the set has no byte.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
+    /// Returns the ranges in order: first byte, and the byte behind the last one.
     pub fn iter(&self) -> impl Iterator<Item = (i64, i64)> + '_ {
         self.0.iter().copied()
     }
 
+    /// Adds the bytes from `from` to before `to`.
     pub fn add(&mut self, from: i64, to: i64) {
         if from >= to {
             return;
@@ -36,21 +39,24 @@ impl Ranges {
         self.0.splice(first..last, [(from, to)]);
     }
 
-    /// Adds those of others, moved by `by` bytes.
+    /// Adds the bytes of `others`, moved by `by` bytes.
     pub fn add_moved(&mut self, others: &Ranges, by: i64) {
         for &(from, to) in &others.0 {
             self.add(moved(from, by), moved(to, by));
         }
     }
 
+    /// Whether the set has all bytes from `from` to before `to`.
     pub fn contains(&self, from: i64, to: i64) -> bool {
         from >= to || self.0.iter().any(|range| range.0 <= from && to <= range.1)
     }
 
+    /// Whether the set has all bytes of `others`.
     pub fn contains_all(&self, others: &Ranges) -> bool {
         others.0.iter().all(|&(from, to)| self.contains(from, to))
     }
 
+    /// Returns the bytes that both sets have.
     pub fn intersection(&self, other: &Ranges) -> Ranges {
         let mut found = Vec::new();
         let (mut a, mut b) = (0, 0);
@@ -87,6 +93,7 @@ pub(crate) struct Bytes {
 }
 
 impl Bytes {
+    /// Returns the state of an object that is written as a whole.
     pub fn written() -> Self {
         Bytes {
             written: Ranges::all(),
@@ -94,7 +101,7 @@ impl Bytes {
         }
     }
 
-    /// Where two ways meet.
+    /// Returns the state where two paths meet: only what is written on both counts as written.
     pub fn meet(&self, other: &Bytes) -> Bytes {
         Bytes {
             written: self.written.intersection(&other.written),

@@ -1,4 +1,4 @@
-//! The flow of one function: what is written on every way to each of its points.
+//! Follows the flow of one function: which objects are written on every path to each of its points.
 //!
 //! Objects are the function's variables, the memory that it allocates, and what its parameters point to. Pointers are followed through
 //! temporaries and variables that are registers; one that comes from memory points to nothing that is known. So what others have
@@ -58,12 +58,12 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    /// It is used only where the result of a call says that it has a value.
+    /// Whether the value is used only where the result of a call promises that it was written.
     pub fn is_promised(&self) -> bool {
         !self.promised.is_empty()
     }
 
-    /// Whether that rests on nothing but what `other` rests on.
+    /// Whether the finding has no other grounds than `other`.
     pub fn rests_on(&self, other: &Found) -> bool {
         let known = |checks: &BTreeSet<u64>| {
             let mut others = other.promised.iter();
@@ -140,7 +140,8 @@ enum Returned {
 }
 
 impl<'a> Flow<'a> {
-    /// What is known of a function with a body.
+    /// Analyses a function with a body. `callees` tells what the functions that it calls write and
+    /// use.
     pub fn run(module: &'a Module, function: &'a Function, callees: &'a dyn Callees) -> Outcome {
         let mut flow = Flow {
             module,

@@ -1,4 +1,4 @@
-//! Which functions may use a value that nobody has written.
+//! Finds functions that may use a value that was never written.
 //!
 //! What C does not define may do one thing in one build and another in the next one: a variable without a value holds what the stack
 //! happens to hold. So an execution of such a program says nothing about another build of it, and a test that passes says little. This
@@ -58,7 +58,7 @@ use flow::{Callees, Flow, Kind, Outcome};
 use slice::{Question, fingerprint};
 use summary::{Summary, covers};
 
-/// Something that a patched function may do and the untouched one does not.
+/// A possible undefined use in a patched function that the untouched function does not have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Doubt {
     /// The function that may do it: the patched one, or one that calls it.
@@ -69,7 +69,7 @@ pub struct Doubt {
     pub line: u32,
 }
 
-/// What the comparison of a patched function with the untouched one gives.
+/// The result of comparing a patched function with the untouched one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Compared {
     /// What may be used without a value, the first such thing.
@@ -107,7 +107,7 @@ struct Asked {
 /// So many callers are looked at again for one patch.
 const MOST_CALLERS: usize = 64;
 
-/// A translation unit and what is known of its functions.
+/// The analysis of a translation unit and all its functions.
 pub struct Analysis {
     module: Module,
     parameters: FxHashMap<String, Vec<Pointee>>,
@@ -149,12 +149,13 @@ impl Callees for With<'_> {
 }
 
 impl Analysis {
-    /// Of a translation unit. `path` is how the compile command names its main file.
+    /// Analyses a translation unit. `path` is the name of its main file in the compile command.
     pub fn of(unit: &TranslationUnit, path: &str) -> Self {
         Self::with_clones(unit, path, |_| false)
     }
 
-    /// Of a unit in which patched functions stand under other names; `is_clone` says which. Nobody calls those.
+    /// Analyses a unit in which patched functions stand beside the untouched ones under other names.
+    /// `is_clone` recognizes these names. No function calls a clone.
     pub fn with_clones(
         unit: &TranslationUnit,
         path: &str,
@@ -204,8 +205,9 @@ impl Analysis {
         }
     }
 
-    /// What functions of a patched unit may do that those of the same name do not here. Functions that are new are not compared: what they
-    /// do matters where others call them.
+    /// Returns the possible undefined uses in functions of `patched` that the functions of the same
+    /// names in this unit do not have. A new function is not compared; it matters through its
+    /// callers.
     pub fn doubts(&self, patched: &Analysis) -> Vec<Doubt> {
         let own = self.module.functions.iter().enumerate();
         let defined = own.filter(|(_, function)| function.is_defined());
@@ -227,8 +229,9 @@ impl Analysis {
         doubts
     }
 
-    /// What the function of this name may use without a value in a patched unit, and does not here whatever way it takes. Unlike
-    /// [`Analysis::doubts`] it says nothing where both may, nor of what others are given.
+    /// Returns a use of an unwritten value in `function` of `patched` that this unit's version has on
+    /// no path. Unlike [`Analysis::doubts`] it is `None` if both versions may use such a value, and
+    /// it does not look at callers.
     pub fn new_use(&self, patched: &Analysis, function: &str) -> Option<Doubt> {
         let (id, other) = (
             self.module.function_named(function)?,
@@ -238,22 +241,23 @@ impl Analysis {
         new_found(patched.module.function(other), &before, &after)
     }
 
-    /// Whether all of the function of this name is understood. Where it is not, that nothing is found means nothing.
+    /// Whether the analysis understands all of `function`. If not, an empty result means nothing.
     pub fn is_whole(&self, function: &str) -> bool {
         let outcome = self.module.function_named(function);
         let outcome = outcome.and_then(|id| self.outcome(id));
         outcome.is_some_and(|outcome| outcome.is_whole)
     }
 
-    /// Whether some function calls one with fewer arguments than that takes (see [`Compared::lacks_arguments`]).
+    /// Whether some function calls another one with fewer arguments than it takes (see
+    /// [`Compared::lacks_arguments`]).
     pub fn lacks_arguments(&self) -> bool {
         let functions = 0..self.module.functions.len() as u32;
         let mut outcomes = functions.filter_map(|index| self.outcome(FunctionId(index)));
         outcomes.any(|outcome| outcome.lacks_arguments)
     }
 
-    /// What a patched function that stands in the same unit under the name `clone` may do that `function` does not; `None` if one of them is
-    /// not there.
+    /// Compares the patched function `clone` with `function` in the same unit. It is `None` if one of
+    /// them does not exist.
     pub fn doubt_of_clone(&self, function: &str, clone: &str) -> Option<Compared> {
         let (id, other) = (
             self.module.function_named(function)?,

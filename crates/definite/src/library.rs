@@ -1,5 +1,5 @@
-//! What functions of the C library do with the memory that they are given, as far as values that were never written
-//! are concerned.
+//! The effects of C library functions on the memory that they are given, as far as unwritten values are
+//! concerned.
 
 use patchwright_clib::{Extent, Fact, Size, facts, plain};
 

@@ -1,4 +1,5 @@
-//! What decides about something in a function, as a number: two versions of a function with the same number agree about it.
+//! Computes a digest of everything in a function that decides about some objects. Two versions with the
+//! same digest agree about them.
 //!
 //! A value may be used on a way that no execution takes, because two conditions agree. A change that touches neither of the
 //! conditions, nor what they look at, cannot end that. So of a function the part is taken that decides whether the objects in question

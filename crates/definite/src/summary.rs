@@ -40,7 +40,7 @@ pub(crate) struct Fresh {
 }
 
 impl Summary {
-    /// Whether callers can rely on everything that they can rely on with `other`.
+    /// Whether callers can rely on everything that `other` lets them rely on.
     pub fn gives_what(&self, other: &Summary) -> bool {
         let effects = self.parameters.iter().zip(&other.parameters);
         let fresh = match (&self.fresh, &other.fresh) {

@@ -1,11 +1,11 @@
-//! Sets of small numbers.
+//! Sets of small numbers, as bits.
 
-/// A set of numbers, as bits; it takes no memory while it is empty.
+/// A set of small numbers, as bits. An empty set takes no memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Bits(Vec<u64>);
 
 impl Bits {
-    /// Adds a number; false if it was there.
+    /// Adds a number. The result is false if the set has it already.
     pub fn insert(&mut self, number: u32) -> bool {
         let word = number as usize / 64;
         if word >= self.0.len() {
@@ -17,21 +17,21 @@ impl Bits {
         new
     }
 
-    /// Takes a number out.
+    /// Removes a number, if the set has it.
     pub fn remove(&mut self, number: u32) {
         if let Some(word) = self.0.get_mut(number as usize / 64) {
             *word &= !(1 << (number % 64));
         }
     }
 
-    /// The number is in the set.
+    /// Whether the set has the number.
     pub fn contains(&self, number: u32) -> bool {
         self.0
             .get(number as usize / 64)
             .is_some_and(|word| word >> (number % 64) & 1 == 1)
     }
 
-    /// Adds all numbers of another set; false if they were all there.
+    /// Adds all numbers of `other`. The result is false if the set has them all already.
     pub fn union(&mut self, other: &Bits) -> bool {
         let used = other.0.len() - other.0.iter().rev().take_while(|&&word| word == 0).count();
         if used > self.0.len() {
@@ -45,7 +45,7 @@ impl Bits {
         changed
     }
 
-    /// The numbers that are in this set and not in the other.
+    /// Returns the numbers of this set that `other` does not have.
     pub fn without(&self, other: &Bits) -> Bits {
         let mut left = self.clone();
         for (mine, &theirs) in left.0.iter_mut().zip(&other.0) {
@@ -54,30 +54,30 @@ impl Bits {
         left
     }
 
-    /// The numbers that are in both sets.
+    /// Returns the numbers that both sets have.
     pub fn intersection(&self, other: &Bits) -> Bits {
         let both = self.0.iter().zip(&other.0).map(|(a, b)| a & b);
         Bits(both.collect())
     }
 
-    /// No number is in the set.
+    /// Whether the set has no number.
     pub fn is_empty(&self) -> bool {
         self.0.iter().all(|&word| word == 0)
     }
 
-    /// How many there are.
+    /// Returns how many numbers the set has.
     pub fn count(&self) -> usize {
         self.0.iter().map(|word| word.count_ones() as usize).sum()
     }
 
-    /// The only number of the set, if there is just one.
+    /// Returns the number of a set that has exactly one, else `None`.
     pub fn single(&self) -> Option<u32> {
         let mut all = self.iter();
         let first = all.next()?;
         all.next().is_none().then_some(first)
     }
 
-    /// The numbers in order.
+    /// Returns the numbers in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         self.0.iter().enumerate().flat_map(|(index, &word)| {
             let mut rest = word;

@@ -1,4 +1,4 @@
-//! Who calls whom.
+//! The call graph of a program.
 
 use patchwright_clib::Fact;
 use patchwright_ir::{
@@ -26,7 +26,7 @@ pub(crate) const LANDINGS: [&str; 5] = [
     "__builtin_setjmp",
 ];
 
-/// A call.
+/// A call: its place and the routines that it may call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallSite {
     /// The block of the call.
@@ -43,7 +43,7 @@ pub struct CallSite {
     pub own: Vec<RoutineId>,
 }
 
-/// The calls of a program.
+/// All calls of a program.
 #[derive(Clone, Debug)]
 pub struct CallGraph {
     sites: Vec<Vec<CallSite>>,
@@ -54,15 +54,16 @@ pub struct CallGraph {
 }
 
 impl CallGraph {
-    /// The calls, those through pointers by the sets of a points-to analysis.
+    /// Computes the calls of a program. Calls through pointers may call what the points-to analysis
+    /// says.
     pub fn of(program: &Program, points_to: &PointsTo) -> CallGraph {
         CallGraph::with(program, &|routine, block, position| {
             points_to.callees(routine, block, position).to_vec()
         })
     }
 
-    /// The calls, those through pointers by type only: of all functions whose address is taken
-    /// anywhere, those that fit. What a library function may call back is not known then.
+    /// Computes the calls of a program. Calls through pointers may call every function of a fitting
+    /// type whose address is taken. Calls by library functions are not known then.
     pub fn by_type(program: &Program) -> CallGraph {
         let taken = address_taken(program);
         CallGraph::with(program, &|routine, block, position| {
@@ -154,34 +155,34 @@ impl CallGraph {
         graph
     }
 
-    /// The calls of a routine, in the order of their places.
+    /// Returns the calls of a routine, in the order of their places.
     pub fn sites(&self, routine: RoutineId) -> &[CallSite] {
         &self.sites[routine.index()]
     }
 
-    /// The call at a place.
+    /// Returns the call at a place, if there is one.
     pub fn site(&self, routine: RoutineId, block: BlockId, position: u32) -> Option<&CallSite> {
         let sites = self.sites(routine);
         let found = sites.binary_search_by_key(&(block, position), |s| (s.block, s.position));
         Some(&sites[found.ok()?])
     }
 
-    /// The routine may be active more than once at a time.
+    /// Whether several calls of the routine may be active at once.
     pub fn is_recursive(&self, routine: RoutineId) -> bool {
         self.recursive[routine.index()]
     }
 
-    /// The routines, callees before callers as far as there is no recursion.
+    /// Returns all routines, callees before callers as far as there is no recursion.
     pub fn bottom_up(&self) -> &[RoutineId] {
         &self.bottom_up
     }
 
-    /// Every call of the routine comes back, if it ends at all: it does not call `exit`.
+    /// Whether every call of the routine that ends returns to its caller, so that none calls `exit`.
     pub fn always_returns(&self, routine: RoutineId) -> bool {
         self.returns_always[routine.index()]
     }
 
-    /// Every execution of the call comes back, if it ends at all.
+    /// Whether every execution of the call that ends returns.
     pub fn site_always_returns(&self, program: &Program, site: &CallSite) -> bool {
         site.bodies.iter().all(|&id| self.always_returns(id))
             && site.libraries.iter().all(|&id| {

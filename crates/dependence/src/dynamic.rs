@@ -1,4 +1,4 @@
-//! Dependence in one execution: dynamic and relevant slices.
+//! Dynamic and relevant slices of one execution.
 
 mod instance;
 mod jumps;
@@ -24,7 +24,7 @@ use known::{Known, What};
 use relevant::Potential;
 use shadow::Shadow;
 
-/// Which executions of a criterion count.
+/// Which executions of a criterion count: the last one, or each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Occurrence {
     /// Every one.
@@ -33,7 +33,7 @@ pub enum Occurrence {
     Last,
 }
 
-/// What contributed to a criterion in one execution.
+/// The instructions that contributed to a criterion in one execution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DynamicSlice {
     /// The instructions.
@@ -112,7 +112,7 @@ struct Activation {
     returned: Instance,
 }
 
-/// Follows an execution in the interpreter, and keeps on what each executed instruction depended.
+/// Observes an execution in the interpreter, and records the dependences of each executed instruction.
 pub struct Recorder<'g, 'p> {
     graph: &'g Graph<'p>,
     known: FxHashMap<RoutineId, Vec<Vec<Known>>>,
@@ -133,8 +133,7 @@ pub struct Recorder<'g, 'p> {
 }
 
 impl<'g, 'p> Recorder<'g, 'p> {
-    /// A recorder for executions of the program of a graph, that keeps at most `limit`
-    /// dependences.
+    /// Makes a recorder for executions of the graph's program that keeps at most `limit` dependences.
     pub fn new(graph: &'g Graph<'p>, limit: usize) -> Self {
         Recorder {
             graph,
@@ -154,12 +153,12 @@ impl<'g, 'p> Recorder<'g, 'p> {
         }
     }
 
-    /// The execution was longer than the limit, and its end is not known.
+    /// Whether the execution had more dependences than the limit, so that its end is not recorded.
     pub fn is_full(&self) -> bool {
         self.full
     }
 
-    /// How many instructions were executed, and how many dependences there are between them.
+    /// Returns the number of executed instructions, and of the dependences between them.
     pub fn size(&self) -> (usize, usize) {
         let executed = self.owners.iter().filter(|&&owner| owner != NONE);
         (executed.count(), self.edges.len())
@@ -299,10 +298,10 @@ impl<'g, 'p> Recorder<'g, 'p> {
         pending.native
     }
 
-    /// The dynamic slice of criteria, with the jumps that kept parts of it from being executed where they were not; with `relevant`,
-    /// also the decisions that would have led to
-    /// other values, had they been made in another way (T. Gyimóthy et al., "An efficient relevant
-    /// slicing method for debugging", 1999), as far as the static slice has them.
+    /// Returns the dynamic slice of the criteria, with jumps that kept parts of the slice from being
+    /// executed elsewhere. With `relevant` it also has decisions that would have led to other values
+    /// if made in another way (T. Gyimóthy et al., "An efficient relevant slicing method for
+    /// debugging", 1999), as far as the static slice has them.
     pub fn slice(
         &mut self,
         criteria: &[VertexId],

@@ -1,4 +1,4 @@
-//! What each instruction and each routine reads and writes in memory.
+//! Computes what each instruction and each routine reads and writes in memory.
 
 use patchwright_clib::Fact;
 use patchwright_ir::{BlockId, Instruction, InstructionKind, Operand, Program, RoutineId, Type};
@@ -10,7 +10,7 @@ use crate::{
     private::Private,
 };
 
-/// Locations that may be read, and that may be written.
+/// The locations that an instruction or a routine may read, and those that it may write.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Effects {
     /// May be read.

@@ -1,4 +1,4 @@
-//! What of a program slices do not look into, so that they may miss something.
+//! Lists the parts of a program that slices ignore, so that slices may miss lines.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use patchwright_ir::{Callee, FileId, InstructionKind, Program};
 
 use crate::call_graph::instructions;
 
-/// A part of a program whose effects are not known to the analyses.
+/// A part of a program whose effects the analyses do not know.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Gap {
     /// The module.
@@ -31,7 +31,8 @@ const HANDLERS: [&str; 5] = [
 /// Calls that open a stream whose output goes to memory of the program.
 const MEMORY_STREAMS: [&str; 2] = ["fmemopen", "open_memstream"];
 
-/// All of them, in the order of their places, each once: what was not lowered, and functions that are executed at any time.
+/// Returns all gaps of a program, in the order of their places: code that was not lowered, and functions
+/// that may run at any time.
 pub fn gaps(program: &Program) -> Vec<Gap> {
     let mut found = BTreeSet::new();
     let place = |line: Option<(FileId, u32)>| line.map(|(file, line)| (file.0, line));

@@ -1,4 +1,4 @@
-//! The system dependence graph.
+//! The system dependence graph of a program.
 
 mod build;
 
@@ -18,11 +18,11 @@ use crate::{
 };
 use build::Builder;
 
-/// Names a vertex.
+/// The number of a vertex.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct VertexId(pub u32);
 
-/// What is handed into a routine or out of it.
+/// What goes into a routine or comes out of it: a parameter, a location in memory, or the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Slot {
     /// A declared parameter.
@@ -37,7 +37,7 @@ pub enum Slot {
     Return,
 }
 
-/// A vertex.
+/// What a vertex stands for: an instruction, or a slot of a routine or a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Vertex {
     /// A routine is entered.
@@ -56,7 +56,7 @@ pub enum Vertex {
     Meeting(RoutineId),
 }
 
-/// Why a vertex depends on another one.
+/// The kind of a dependence: by control, by a value, or between a call and a routine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum DependenceKind {
     /// It decides whether the vertex is executed.
@@ -154,7 +154,7 @@ impl Edges {
 }
 
 impl<'p> Graph<'p> {
-    /// Builds the graph of a linked program.
+    /// Builds the system dependence graph of a linked program.
     pub fn of(program: &'p Program) -> Graph<'p> {
         let points_to = PointsTo::of(program);
         let calls = CallGraph::of(program, &points_to);
@@ -222,38 +222,38 @@ impl<'p> Graph<'p> {
         graph
     }
 
-    /// The program.
+    /// Returns the program of which this is the graph.
     pub fn program(&self) -> &'p Program {
         self.program
     }
 
-    /// The points-to analysis of the program.
+    /// Returns the points-to analysis of the program.
     pub fn points_to(&self) -> &PointsTo {
         &self.points_to
     }
 
-    /// The calls of the program.
+    /// Returns the call graph of the program.
     pub fn calls(&self) -> &CallGraph {
         &self.calls
     }
 
-    /// How many vertices there are.
+    /// Returns the number of vertices.
     pub fn vertex_count(&self) -> usize {
         self.vertices.len()
     }
 
-    /// How many dependences there are, those between a call's ins and outs not counted.
+    /// Returns the number of dependences, without those between the slots of a call.
     pub fn edge_count(&self) -> usize {
         self.backward.list.len()
     }
 
-    /// What a vertex is.
+    /// Returns what a vertex stands for.
     pub fn vertex(&self, id: VertexId) -> Vertex {
         self.vertices[id.0 as usize]
     }
 
-    /// The vertex of an instruction, or of the terminator behind the last one; `None` if control
-    /// cannot get there.
+    /// Returns the vertex of an instruction. The position behind the last one is the terminator. It
+    /// is `None` if control cannot get there.
     pub fn instruction(
         &self,
         routine: RoutineId,
@@ -264,7 +264,7 @@ impl<'p> Graph<'p> {
         Some(VertexId(first + position))
     }
 
-    /// What a vertex depends on directly.
+    /// Returns the vertices on which a vertex depends directly.
     pub fn dependences(
         &self,
         id: VertexId,
@@ -273,7 +273,7 @@ impl<'p> Graph<'p> {
         edges.map(|&(to, kind)| (VertexId(to), kind))
     }
 
-    /// What depends on a vertex directly.
+    /// Returns the vertices that depend directly on a vertex.
     pub fn dependents(
         &self,
         id: VertexId,
@@ -282,7 +282,7 @@ impl<'p> Graph<'p> {
         edges.map(|&(to, kind)| (VertexId(to), kind))
     }
 
-    /// The routine that a vertex belongs to.
+    /// Returns the routine to which a vertex belongs.
     pub fn routine_of(&self, id: VertexId) -> RoutineId {
         match self.vertex(id) {
             Vertex::Entry(routine)
@@ -296,7 +296,8 @@ impl<'p> Graph<'p> {
         }
     }
 
-    /// An instruction and its value: of a call of routines with a body that is a vertex of its own.
+    /// Returns the vertex of an instruction and that of its value. They differ for calls of routines
+    /// with a body.
     pub fn with_value(&self, id: VertexId) -> Vec<VertexId> {
         let is_value =
             |&other: &VertexId| matches!(self.vertex(other), Vertex::ActualOut(_, Slot::Result));

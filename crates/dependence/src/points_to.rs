@@ -1,4 +1,4 @@
-//! Which objects a pointer may point to: Andersen's analysis, by waves.
+//! Finds the objects to which pointers may point: Andersen's analysis, by wave propagation.
 //!
 //! One set for each temporary and register, and for each place in an object that pointers are stored to: pointers have
 //! offsets, so members of structures are told apart, also those of the elements of arrays (`shape`). What uses the sets
@@ -26,7 +26,7 @@ use constraints::Solver;
 use shape::Shape;
 pub(crate) use sparse::Sparse;
 
-/// An object, or several that are not told apart.
+/// An object, or several objects that are not told apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Location {
     /// All constant objects without pointers: string literals, tables of numbers.
@@ -53,7 +53,7 @@ pub enum Location {
     Function(RoutineId),
 }
 
-/// Names a part of a location that the analyses tell from its other parts.
+/// The number of a part of a location. The analyses tell the parts of a location apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LocationId(pub u32);
 
@@ -100,7 +100,7 @@ pub(crate) type BaseId = u32;
 /// Names a location and a shape: what pointers point to.
 pub(crate) type PointeeId = u32;
 
-/// The sets of all pointers of a program.
+/// The points-to sets of all pointers of a program.
 #[derive(Debug)]
 pub struct PointsTo {
     bases: Vec<Location>,
@@ -162,7 +162,7 @@ pub(crate) fn may_be_called(function: &Function, arguments: &[Type], result: Typ
 }
 
 impl PointsTo {
-    /// Analyses a program.
+    /// Computes the points-to sets of a linked program.
     pub fn of(program: &Program) -> PointsTo {
         let mut solver = Solver::new(program);
         solver.gather();
@@ -181,17 +181,17 @@ impl PointsTo {
         result
     }
 
-    /// How many locations there are, their parts counted.
+    /// Returns the number of parts of all locations.
     pub fn location_count(&self) -> usize {
         self.cells.count()
     }
 
-    /// What a location is, or what it is a part of.
+    /// Returns the location to which a part belongs.
     pub fn location(&self, id: LocationId) -> Location {
         self.bases[self.cells.base(id) as usize]
     }
 
-    /// The parts of a location; none if there is no such one.
+    /// Returns the parts of a location. There is none if the program has no such location.
     pub fn parts(&self, location: Location) -> impl Iterator<Item = LocationId> + use<> {
         let base = match location {
             Location::Object(object) => Some(self.objects[object.index()]),
@@ -287,7 +287,7 @@ impl PointsTo {
         found
     }
 
-    /// The locations that pointers in a location may point to, in no order.
+    /// Returns the locations to which pointers in a location may point, in no order.
     pub fn targets(&self, location: Location) -> Vec<Location> {
         let parts = self.parts(location).map(|id| id.0).collect();
         let bases = self.bases_of(&self.held_in(&parts));
@@ -327,8 +327,8 @@ impl PointsTo {
         bases.iter().flat_map(|base| self.cells.all(base)).collect()
     }
 
-    /// The routines that a call through a pointer may call, or that a library function may call
-    /// back, by the place of the call.
+    /// Returns the routines that the call at a place may call: through a pointer, or from a library
+    /// function.
     pub fn callees(&self, routine: RoutineId, block: BlockId, position: u32) -> &[RoutineId] {
         self.callees
             .get(&(routine, block, position))

@@ -1,4 +1,4 @@
-//! Locals that nothing but the calls below their function can get at.
+//! Finds private locals, which only the calls below their function can reach.
 //!
 //! A local in memory whose address is in no object of static storage, on no heap and in no hands of unknown functions is
 //! *private*: who wants to touch it must have been given a way to it by arguments. So a call has an effect on a private

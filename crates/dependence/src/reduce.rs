@@ -1,4 +1,4 @@
-//! Programs reduced to a slice, which can be executed.
+//! Reduces programs to a slice that can be executed.
 
 use patchwright_ir::{
     Edge, InstructionKind, Module, Operand, RoutineId, TempId, Temporary, Terminator,
@@ -10,7 +10,7 @@ use crate::{
     graph::{Graph, Slot, Vertex, VertexId, find},
 };
 
-/// A program without what is not in a slice.
+/// A program of which only a slice is left.
 #[derive(Clone, Debug)]
 pub struct Reduced {
     /// Its modules.
@@ -22,8 +22,8 @@ pub struct Reduced {
 }
 
 impl Reduced {
-    /// Where an instruction that is left was before, by its routine, its block and its position
-    /// there.
+    /// Returns the former position of an instruction that is left, given its routine, its block and
+    /// its present position.
     pub fn before(&self, routine: RoutineId, block: u32, position: u32) -> Option<u32> {
         let kept = self.kept.get(routine.index())?.get(block as usize)?;
         kept.get(position as usize).copied()

@@ -216,7 +216,7 @@ impl Graph<'_> {
         matches!(self.vertex(vertex), Vertex::FormalIn(..))
     }
 
-    /// The backward slice: all that the criteria may depend on, and the criteria.
+    /// Returns the backward slice: all vertices on which the criteria may depend, and the criteria.
     pub fn backward(&self, criteria: &[VertexId]) -> Bits {
         let gone = RefCell::new(FxHashSet::default());
         in_two_phases(criteria, |vertex, phase, reach| {
@@ -256,7 +256,7 @@ impl Graph<'_> {
         })
     }
 
-    /// The forward slice: all that may depend on the criteria, and the criteria.
+    /// Returns the forward slice: all vertices that may depend on the criteria, and the criteria.
     pub fn forward(&self, criteria: &[VertexId]) -> Bits {
         let gone = RefCell::new(FxHashSet::default());
         in_two_phases(criteria, |vertex, phase, reach| {

@@ -1,4 +1,4 @@
-//! From lines of the source to vertices, and back.
+//! Maps lines of the source to vertices, and vertices to lines.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ pub struct Line {
     pub line: u32,
 }
 
-/// What a slice is asked for.
+/// The line, and perhaps the variable on it, from which a slice begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Criterion {
     /// The path of the file, or the end of it.
@@ -32,7 +32,7 @@ pub struct Criterion {
     pub variable: Option<String>,
 }
 
-/// Why a criterion means nothing.
+/// Why a criterion names nothing that is executed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CriterionError {
     /// No file of the program has this name.
@@ -52,7 +52,7 @@ fn ends_with(path: &str, end: &str) -> bool {
 }
 
 impl Graph<'_> {
-    /// The line that an instruction comes from.
+    /// Returns the source line of an instruction, or `None` for other vertices.
     pub fn line_of(&self, id: VertexId) -> Option<Line> {
         let Vertex::Instruction(routine, block, position) = self.vertex(id) else {
             return None;
@@ -76,8 +76,9 @@ impl Graph<'_> {
         self.line_at(routine, origin)
     }
 
-    /// The lines of a slice, each with how many of its instructions are in it, with that of the loop or `switch` that a `break` or
-    /// `continue` of the slice belongs to. What lowering adds does not count.
+    /// Returns the lines of a slice with the number of their instructions in it. The line of a loop
+    /// or `switch` is included if a `break` or `continue` of it is. Instructions that lowering adds
+    /// do not count.
     pub fn lines(&self, slice: &Bits) -> BTreeMap<Line, usize> {
         let mut lines = BTreeMap::new();
         for id in self.instructions_of(slice) {
@@ -109,7 +110,7 @@ impl Graph<'_> {
         })
     }
 
-    /// The vertices that a criterion means.
+    /// Returns the vertices that a criterion names.
     ///
     /// # Errors
     /// When the line does nothing, or its function has no such variable.
@@ -256,7 +257,7 @@ impl Graph<'_> {
         }
     }
 
-    /// The name of the routine that a line belongs to.
+    /// Returns the name of the function that has code on `line`.
     pub fn function_at(&self, line: Line) -> Option<&str> {
         let found = self.program.routine_ids().find(|&id| {
             let routine = self.program.routine(id);

@@ -1,5 +1,5 @@
-//! Reaching definitions of the variables and locations of a routine, in the form of static single
-//! assignment: definitions that meet do so in a vertex of their own.
+//! Computes reaching definitions of the variables and locations of a routine in static single assignment
+//! form.
 
 use std::collections::VecDeque;
 

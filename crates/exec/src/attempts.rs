@@ -1,4 +1,4 @@
-//! What builds and tests try to change or reach outside of their copy.
+//! Records what builds and tests try to change or reach outside of their copy.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-/// What became of an attempt.
+/// How an attempt ended: refused, or made in a layer that is thrown away.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum AttemptKind {
     /// A file outside of the copy was to be changed: refused.
@@ -27,7 +27,7 @@ const KINDS: [AttemptKind; 4] = [
     AttemptKind::NoNetwork,
 ];
 
-/// Something that a process tried.
+/// One attempt of a process to change or reach something outside of its copy.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Attempt {
     /// What became of it.
@@ -106,7 +106,7 @@ impl fmt::Display for Attempt {
 /// So many attempts are told by name in a run.
 const TOLD: usize = 20;
 
-/// What all builds and tests of a run have tried, each once, until it is told.
+/// The attempts of all builds and tests of a run. Each different attempt is kept once.
 #[derive(Debug, Default)]
 pub struct Attempts {
     /// Where the run has its own files: that those cannot be changed is nobody's affair.
@@ -168,13 +168,15 @@ impl Attempts {
         }
     }
 
-    /// What is to be told and has not been, one line for each.
+    /// Returns one line for each attempt that no earlier call has returned. The lines are ready to be
+    /// printed.
     pub fn news(&self) -> Vec<String> {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut kept.untold)
     }
 
-    /// How much was tried that [`Attempts::news`] does not name.
+    /// Returns the number of attempts that [`Attempts::news`] leaves out, because there were too
+    /// many.
     pub fn unnamed(&self) -> usize {
         self.kept
             .lock()

@@ -1,4 +1,4 @@
-//! The tests of the untouched program, before anything is changed.
+//! Runs the tests of the untouched program and derives their time-outs.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::sandbox::Sandbox;
 use crate::suite::{Comparison, TestKind, TestSuite};
 use crate::verdict::{FailReason, TestError, TestRun, Verdict, run_test};
 
-/// What every test of a suite does on the untouched program.
+/// The verdicts, times and outputs of all tests of a suite on the untouched program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Baseline {
     /// One for each test of the suite, in its order.
@@ -20,7 +20,7 @@ pub struct Baseline {
     pub once: bool,
 }
 
-/// What one test does on the untouched program.
+/// The runs of one test on the untouched program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BaselineTest {
     /// Its number in the suite, from 0.
@@ -67,7 +67,8 @@ const REPORTS: [&str; 4] = [
 ];
 
 impl BaselineTest {
-    /// How the test failed and what it printed, if it failed: ` (test NAME: exit status 127; it printed: sh: prog: not found)`.
+    /// Returns a message about how the test failed and what it printed: ` (test NAME: exit status
+    /// 127; it printed: sh: prog: not found)`. It is empty if the test passed.
     pub fn failure(&self) -> String {
         match &self.verdict {
             Verdict::Pass => String::new(),
@@ -93,8 +94,9 @@ impl BaselineTest {
         said.any(|text| text.contains("LeakSanitizer") || text.contains("byte(s) leaked"))
     }
 
-    /// The limits of a run of this test: `limits` with its time-out, and if that is wanted with a look whether it provably
-    /// never ends once it has used more processor time than can be expected.
+    /// Returns `limits` with the derived time-out of this test. With `prove_endless` the runner also
+    /// checks whether the test provably never ends, once it has used more processor time than
+    /// expected.
     pub fn limits(&self, limits: &Limits, prove_endless: bool) -> Limits {
         let expected = self.expected * 3 / 2;
         Limits {
@@ -105,7 +107,7 @@ impl BaselineTest {
     }
 }
 
-/// How to measure a baseline.
+/// How [`Baseline::measure`] runs the tests.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct BaselineOptions {
     /// The limits of each test; the time-out of the suite, if it has one, replaces `limits.wall`.
@@ -123,15 +125,15 @@ pub struct BaselineOptions {
 }
 
 impl BaselineOptions {
-    /// How often each test is run at most.
+    /// Returns the largest number of runs of each test.
     pub fn runs(&self) -> usize {
         if self.once { 1 } else { 2 }
     }
 }
 
-/// How long a test that does not end is waited for, if the suite has no time-out and the others are done sooner: a program
-/// that loops for ever on some of its tests would take a minute for each of them. Half of these times is enough if it is
-/// processor time of a program that a case is given to: then it does not wait for anything. A script may compute for long.
+/// How long [`Baseline::measure`] waits for a test that does not end, if the suite has no time-out. These
+/// times are shorter than a minute, because a program may hang in many tests. Half of a time is enough if
+/// it is processor time of a case's program, which waits for nothing. A script may compute for long.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Patience {
     /// The least time for the first test that hangs.
@@ -149,7 +151,8 @@ pub struct Patience {
 }
 
 impl Patience {
-    /// The patience of a run that has so much time: where no test ends, that takes a quarter of it at most.
+    /// Returns the patience for a run with this `budget`. If no test ends, waiting takes at most a
+    /// quarter of the budget.
     pub fn within(budget: Option<Duration>) -> Self {
         /// What the usual patience takes, four times.
         const ENOUGH: Duration = Duration::from_secs(120);
@@ -209,8 +212,8 @@ const FIRST_LOOK: Duration = Duration::from_millis(200);
 /// Added to the time that is expected of a test that hangs: nobody knows how long it would take.
 const HANGING_EXPECTED: Duration = Duration::from_millis(20);
 
-/// How the time-out of a test follows from the time that it takes on the untouched program:
-/// max(floor, factor × time + slack).
+/// How the time-out of a test follows from its time on the untouched program: max(floor, factor × time +
+/// slack).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TimeoutRule {
     /// The least time-out.
@@ -222,7 +225,7 @@ pub struct TimeoutRule {
 }
 
 impl TimeoutRule {
-    /// The time-out of a test that takes this long.
+    /// Returns the time-out of a test whose longest run took `longest`.
     pub fn derive(&self, longest: Duration) -> Duration {
         let seconds = longest.as_secs_f64() * self.factor.max(0.0);
         let allowed = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
@@ -432,7 +435,8 @@ impl Baseline {
         })
     }
 
-    /// What is supposed of tests that are not run: that they pass, at once. The time-out of each is the least that it can have.
+    /// Makes the baseline of tests that are not run: each is taken to pass at once. Each gets the
+    /// least time-out that `rule` can give.
     pub fn presumed(suite: &TestSuite, limits: &Limits, rule: TimeoutRule) -> Self {
         let timeout = || rule.derive(Duration::ZERO).min(limits.wall);
         let timeout = suite.timeout.unwrap_or_else(timeout);
@@ -455,21 +459,21 @@ impl Baseline {
         }
     }
 
-    /// The tests that passed both times.
+    /// Returns the tests that passed in each of their runs.
     pub fn passing(&self) -> impl Iterator<Item = &BaselineTest> {
         self.tests
             .iter()
             .filter(|test| !test.flaky && test.verdict.is_pass())
     }
 
-    /// The tests that failed both times.
+    /// Returns the tests that failed in each of their runs.
     pub fn failing(&self) -> impl Iterator<Item = &BaselineTest> {
         self.tests
             .iter()
             .filter(|test| !test.flaky && !test.verdict.is_pass())
     }
 
-    /// Which tests fail, by name: `2 of 12 tests fail: empty, long`.
+    /// Returns a message that names the failing tests: `2 of 12 tests fail: empty, long`.
     pub fn failures(&self) -> String {
         let names: Vec<&str> = self.failing().map(|test| test.name.as_str()).collect();
         let shown = names[..names.len().min(FAILURES_NAMED)].join(", ");
@@ -485,7 +489,8 @@ impl Baseline {
         format!("{of} {verb}: {shown}{more}")
     }
 
-    /// What to tell the user if one test takes most of the time that all take: executions of it are what a search waits for.
+    /// Returns a note for the user if one test takes most of the time of all tests, because
+    /// executions of that test dominate a search.
     pub fn slowest(&self) -> Option<String> {
         let time = |test: &BaselineTest| test.durations[0].min(test.durations[1]);
         let all: Duration = self.tests.iter().map(time).sum();
@@ -502,8 +507,8 @@ impl Baseline {
         })
     }
 
-    /// What to tell the user about each test that counts as hanging because it took much longer than the others, or because none of
-    /// them ends.
+    /// Returns a note for each test that counts as hanging, either because it took much longer than
+    /// the others or because no test ended.
     pub fn impatience(&self) -> impl Iterator<Item = String> {
         let hangs =
             |test: &BaselineTest| matches!(test.verdict, Verdict::Fail(FailReason::TimedOut(_)));
@@ -520,7 +525,7 @@ impl Baseline {
         })
     }
 
-    /// What to tell the user if tests fail only because of whitespace that nobody sees.
+    /// Returns a note if tests fail only because of whitespace at the ends of lines or of the output.
     pub fn trailing_whitespace(&self) -> Option<String> {
         let mut failing = self.failing().filter(|test| match &test.verdict {
             Verdict::Fail(FailReason::Output(difference)) => difference.only_trailing_whitespace,
@@ -533,8 +538,8 @@ impl Baseline {
         ))
     }
 
-    /// What to tell the user if what failing cases expect ends without a newline, and what others expect has one: it was mostly written
-    /// down without it, and nothing that prints lines can pass.
+    /// Returns a note if the expected output of failing cases lacks the last newline that other cases
+    /// have. Most such files were written by hand, and no program that prints lines can pass.
     pub fn without_newline(&self, suite: &TestSuite) -> Option<String> {
         let lacks = |test: &BaselineTest| {
             let case = match &suite.tests.get(test.index)?.kind {
@@ -557,7 +562,8 @@ impl Baseline {
         })
     }
 
-    /// Whether a test fails because the program prints whitespace at the ends of lines or of the output that is not expected there.
+    /// Whether a test fails because the program prints more whitespace at the ends of lines or of the
+    /// output than expected.
     pub fn has_unexpected_whitespace(&self) -> bool {
         self.failing().any(|test| match &test.verdict {
             Verdict::Fail(FailReason::Output(found)) => found.is_more_trailing_whitespace(),
@@ -565,7 +571,8 @@ impl Baseline {
         })
     }
 
-    /// Whether a failing test crashes: by a signal, a failed assertion or what a sanitizer reports, leaks aside.
+    /// Whether a failing test crashes: by a signal, a failed assertion or a report of a sanitizer
+    /// other than a leak.
     pub fn crashes(&self) -> bool {
         let mut failing = self.failing().filter(|test| !test.leaks());
         failing.any(|test| match &test.verdict {
@@ -581,7 +588,8 @@ impl Baseline {
         })
     }
 
-    /// What to tell the user if tests fail because memory is not freed: that is mostly not what they are about.
+    /// Returns a note if tests fail only because LeakSanitizer reports memory that is not freed. Most
+    /// such tests are about something else.
     pub fn leaks(&self) -> Option<String> {
         let mut failing = self.failing().filter(|test| test.leaks());
         let tests = named(failing.next()?, failing.count());
@@ -591,7 +599,7 @@ impl Baseline {
         ))
     }
 
-    /// The tests that are set aside.
+    /// Returns the tests that are set aside, because one run passed and another failed.
     pub fn flaky(&self) -> impl Iterator<Item = &BaselineTest> {
         self.tests.iter().filter(|test| test.flaky)
     }

@@ -1,4 +1,4 @@
-//! Building a project in a sandbox.
+//! Runs a build command in a copy of a project.
 
 use std::ffi::{OsStr, OsString};
 use std::time::Duration;
@@ -7,7 +7,7 @@ use crate::limits::Limits;
 use crate::runner::{Ending, Environment, Overflow, Request, RunError, Runner, Sink};
 use crate::sandbox::Sandbox;
 
-/// A build that succeeded.
+/// The output and the duration of a successful build.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BuildLog {
     /// What the build printed, both streams in the order of the writes.
@@ -16,7 +16,7 @@ pub struct BuildLog {
     pub wall: Duration,
 }
 
-/// A build that did not succeed.
+/// Why a build did not succeed.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
     /// The build command could not be run.

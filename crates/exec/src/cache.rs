@@ -1,4 +1,5 @@
-//! A folder of results that can be had again: what is costly to make, under the digest of all that it was made of.
+//! A folder of results that are costly to make. Each entry's key is the digest of everything that the
+//! result was made of.
 //!
 //! Nothing depends on it. It may be removed at any moment, several runs may use it at once, what is damaged counts as missing, and a
 //! folder that cannot be used is no error.
@@ -27,7 +28,7 @@ const STALE: Duration = Duration::from_secs(3600);
 /// How the names of entries that are being written begin.
 const BEGUN: &str = "new-";
 
-/// A folder of entries, which belongs to the user alone.
+/// A folder of entries that belongs to the user alone.
 #[derive(Debug)]
 pub struct Cache {
     /// The folder itself, whatever becomes of its name.
@@ -39,8 +40,9 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// The cache in this folder, which is made if need be; its entries may have so many bytes. `None` if the folder cannot be made or
-    /// read, is a link, or is somebody else's, or if others may write into it.
+    /// Opens or makes the cache in `folder`. Its entries may have `limit` bytes together; old ones
+    /// are removed. The result is `None` if the folder cannot be made or read, is a link, belongs to
+    /// somebody else, or can be written to by others.
     pub fn open(folder: &Path, limit: u64) -> Option<Cache> {
         if let Some(above) = folder.parent() {
             let _ = fs::create_dir_all(above);
@@ -68,7 +70,7 @@ impl Cache {
         PathBuf::from(format!("/proc/self/fd/{}/{name}", self.folder.as_raw_fd()))
     }
 
-    /// What is kept under this key.
+    /// Returns the contents of the entry under `key`, or `None` if there is none or it is damaged.
     pub fn get(&self, key: Digest) -> Option<Vec<u8>> {
         let mut file = OpenOptions::new()
             .read(true)
@@ -91,7 +93,7 @@ impl Cache {
         Some(bytes)
     }
 
-    /// Keeps something under this key. Nothing happens where that is not possible.
+    /// Writes `contents` as the entry under `key`. If that is not possible, nothing happens.
     pub fn put(&self, key: Digest, contents: &[u8]) {
         let size = (HEAD + contents.len()) as u64;
         if size > self.limit / PARTS {
@@ -199,7 +201,7 @@ fn checksum(contents: &[u8]) -> u64 {
     sum
 }
 
-/// What tells that a file has changed: where it lies, its size, its times.
+/// The place, the size and the times of a file. A different stamp shows that the file has changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stamp {
     place: (u64, u64),
@@ -208,10 +210,10 @@ pub struct Stamp {
     changed: (i64, i64),
 }
 
-/// What a file is and what it has; an error for what is no regular file, and for a file with more bytes than `most`.
+/// Returns the stamp and the contents of a regular file of at most `most` bytes.
 ///
 /// # Errors
-/// As above, and where the file cannot be read.
+/// A file that cannot be read, is not a regular file, or is larger than `most`.
 pub fn read_stamped(path: &Path, most: u64) -> io::Result<(Stamp, Vec<u8>)> {
     let file = OpenOptions::new()
         .read(true)
@@ -226,7 +228,7 @@ pub fn read_stamped(path: &Path, most: u64) -> io::Result<(Stamp, Vec<u8>)> {
     Ok((stamp_of(&metadata), bytes))
 }
 
-/// The stamp of a file; `None` if there is none.
+/// Returns the stamp of a file, or `None` if it does not exist.
 pub fn stamp(path: &Path) -> Option<Stamp> {
     Some(stamp_of(&fs::metadata(path).ok()?))
 }
@@ -241,7 +243,8 @@ fn stamp_of(metadata: &fs::Metadata) -> Stamp {
 }
 
 impl Stamp {
-    /// The file was changed so short a time ago that another change need not show.
+    /// Whether the file changed less than 20 milliseconds ago, so that another change might leave an
+    /// equal stamp.
     pub fn is_fresh(&self) -> bool {
         /// Longer than a tick of any kernel's clock.
         const TICK: Duration = Duration::from_millis(20);

@@ -1,4 +1,5 @@
-//! What has happened to a copy since a [`Snapshot`](crate::Snapshot) of it: which entries differ, and what they are now.
+//! The differences between a copy and its [`Snapshot`](crate::Snapshot): which entries differ, and what
+//! they are now.
 //!
 //! Times do not count: they are different after every run. Two copies in which the same things happened have the same
 //! changes.
@@ -13,7 +14,7 @@ use crate::files::{self, Context, FileError};
 use crate::sandbox::{Sandbox, finish};
 use crate::snapshot::{entries, metadata};
 
-/// What has happened to a copy.
+/// The entries of a copy that differ from its snapshot.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Changes {
     /// By paths relative to the root of the copy. Of a folder that is new, everything in it is listed too; of one that is
@@ -22,13 +23,13 @@ pub struct Changes {
 }
 
 impl Changes {
-    /// The paths.
+    /// Returns the paths of the entries that differ, relative to the root of the copy, in order.
     pub fn paths(&self) -> impl Iterator<Item = &Path> {
         self.entries.keys().map(PathBuf::as_path)
     }
 }
 
-/// What is now where something has changed.
+/// What stands now at a path that has changed: nothing, a file, a link, a folder or something special.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Left {
     /// Nothing any more.
@@ -83,31 +84,32 @@ impl Left {
 }
 
 impl Changes {
-    /// Whether nothing has happened.
+    /// Whether no entry differs.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// What differs, in the order of the paths.
+    /// Returns each path that differs and what stands there now, in the order of the paths.
     pub fn iter(&self) -> impl Iterator<Item = (&Path, &Left)> {
         self.entries
             .iter()
             .map(|(path, left)| (path.as_path(), left))
     }
 
-    /// What is now at a path; `None` if nothing has happened there.
+    /// Returns what stands now at `path`, or `None` if the entry has not changed.
     pub fn get(&self, path: &Path) -> Option<&Left> {
         self.entries.get(path)
     }
 
-    /// Whether they can be done to another copy: FIFOs, sockets and devices are not copied.
+    /// Whether [`Changes::repeat`] can make these changes in another copy. It cannot make FIFOs,
+    /// sockets and devices.
     pub fn can_be_copied(&self) -> bool {
         let mut left = self.entries.values();
         !left.any(|left| matches!(left, Left::Special { .. }))
     }
 
-    /// Does to the copy `to`, which is as the one of these changes was before, what has happened there. `from` is a tree
-    /// that is as that one now, at least where it has changed. Times are those of `from`.
+    /// Makes the same changes in the copy `to`, which must be in the state that the snapshot had.
+    /// `from` is a tree with the changes, from which contents and times are copied.
     ///
     /// # Errors
     /// What cannot be read, removed or copied. The copy is of no use then.

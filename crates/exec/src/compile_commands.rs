@@ -1,4 +1,4 @@
-//! Compile databases: how each C file of a project is compiled.
+//! Reads compile databases: how each C file of a project is compiled.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 use crate::sandbox::normalize;
 
-/// One compilation of one file.
+/// How one C file is compiled: folder, file and arguments.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CompileCommand {
     /// The source file: absolute, without `.` and `..`.
@@ -26,17 +26,18 @@ pub struct CompileCommand {
 }
 
 impl CompileCommand {
-    /// The source that is meant.
+    /// Returns the absolute path of the compiled source.
     pub fn source(&self) -> &Path {
         self.included.as_deref().unwrap_or(&self.file)
     }
 
-    /// Whether that is what the compiler calls `name`.
+    /// Whether `name`, as a message of the compiler has it, means this source.
     pub fn is_source(&self, name: &str) -> bool {
         normalize(&self.directory.join(name)) == self.source()
     }
 
-    /// The file that the compiler writes: absolute, without `.` and `..`. `None` if it is not known.
+    /// Returns the absolute path of the object file, without `.` and `..`, or `None` if it is not
+    /// known.
     pub fn object(&self) -> Option<PathBuf> {
         if let Some(output) = &self.output {
             return Some(output.clone());
@@ -51,8 +52,8 @@ impl CompileCommand {
         is_object.then(|| self.directory.join(name))
     }
 
-    /// The compiler and its arguments without those that say what is produced and where to: the
-    /// kind of output, its file, and lists of dependencies.
+    /// Returns the compiler and its arguments without those that name outputs: the kind of output,
+    /// its file, and lists of dependencies.
     pub fn without_products(&self) -> Vec<OsString> {
         let mut kept = Vec::new();
         let mut arguments = self.arguments.iter();
@@ -71,8 +72,8 @@ impl CompileCommand {
         kept
     }
 
-    /// The same command for a tree that lies at `to` instead of `from`: replaced in every path,
-    /// and in the arguments wherever `from` stands as a whole path or the beginning of one.
+    /// Returns the command for a tree at `to` in place of `from`. The path `from` is replaced in
+    /// every path and in every argument that has it as a whole path or as the beginning of one.
     pub fn rebase(&self, from: &Path, to: &Path) -> Self {
         let path = |path: &Path| PathBuf::from(replace_path(path.as_os_str(), from, to));
         CompileCommand {
@@ -110,7 +111,7 @@ fn replace_path(text: &OsStr, from: &Path, to: &Path) -> OsString {
     OsString::from_vec(result)
 }
 
-/// A compile database that cannot be used.
+/// Why a compile database cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum DatabaseError {
     /// The file cannot be read.

@@ -1,4 +1,4 @@
-//! Durations as people write them: a whole number and a unit, the same in flags and in descriptions of projects.
+//! Reads and writes durations as a whole number with a unit, in flags and in `patchwright.toml`.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, de};
 /// The units, each with its milliseconds.
 const UNITS: [(&str, u64); 4] = [("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000)];
 
-/// A text that is no duration; says what to write.
+/// Why a text is not a duration. The message says what to write.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoDuration {
     /// A number alone.
@@ -25,7 +25,8 @@ pub enum NoDuration {
     NoTime(String),
 }
 
-/// Reads a duration. `usual` is the unit to name where there is none.
+/// Reads a duration such as `500ms`, `10s`, `10m` or `1h`. `usual` is the unit that the error proposes if
+/// there is none.
 ///
 /// # Errors
 /// When the text is no whole number with a unit of `ms`, `s`, `m` or `h`, or is longer than can be counted.
@@ -45,7 +46,8 @@ pub fn parse(text: &str, usual: &'static str) -> Result<Duration, NoDuration> {
         .ok_or_else(|| NoDuration::NoTime(text.to_owned()))
 }
 
-/// A duration as [`parse`] reads it, in the largest unit that is exact; what is smaller than a millisecond is left out.
+/// Returns a duration as [`parse`] reads it, in the largest unit that is exact. Parts of a millisecond
+/// are dropped.
 pub fn written(time: Duration) -> String {
     let all = time.as_millis();
     let fits = |(_, milliseconds): &&(&str, u64)| all.is_multiple_of(u128::from(*milliseconds));

@@ -1,4 +1,4 @@
-//! Which functions of a built program a test executes, without building it again.
+//! Finds the functions of a built program that a test executes, without building it again.
 //!
 //! The first byte of each function is replaced by a breakpoint in the programs and libraries of a copy, for a while. The test then runs
 //! under `ptrace`. That needs symbol tables and a processor of the x86-64 kind; where something is missing, nothing is known.
@@ -33,7 +33,7 @@ struct Breakpoints {
     folder: PathBuf,
 }
 
-/// What tests execute could not be found out.
+/// Why it could not be found out which functions tests execute.
 #[derive(Debug, thiserror::Error)]
 pub enum ExecutedError {
     /// A file of the copy, or one of ours, cannot be read or written.
@@ -47,8 +47,8 @@ pub enum ExecutedError {
 /// Functions, by what tells them from others.
 type Names = BTreeSet<Vec<u8>>;
 
-/// The sources of which one of the tests executes a function, or may do so: without a symbol table, for example, that is not known. `None` if
-/// it is not known of any.
+/// Returns the sources of which one of the tests executes a function, or may execute one because the
+/// program has no symbol table. The result is `None` if nothing is known of any source.
 ///
 /// Each source has the commands that compile it, as [`crate::record_build`] gives them. A source without an object in the copy counts as no
 /// part of the build. The copy is as before when this returns.

@@ -1,4 +1,4 @@
-//! The only writer of files.
+//! Reads, writes and removes files. No other module writes files.
 //!
 //! Every function reports a [`FileError`] that names the path, what was being done to it and, for
 //! the usual causes, what to do about it.
@@ -14,7 +14,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::refusal::{MORE_DESCRIPTORS, is_of_descriptors};
 
-/// A file or folder that could not be read, written, copied or removed.
+/// A file or folder that could not be read, written, copied or removed. The message names the path, the
+/// action and, for the usual causes, a remedy.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "cannot {action} {}: {source}{}",
@@ -31,7 +32,7 @@ pub struct FileError {
 }
 
 impl FileError {
-    /// An error of doing `action` to `path`.
+    /// Makes the error that `action`, such as `read`, failed for `path` because of `source`.
     pub fn new(action: &'static str, path: impl Into<PathBuf>, source: io::Error) -> Self {
         FileError {
             action,
@@ -40,7 +41,7 @@ impl FileError {
         }
     }
 
-    /// Whether the disk (or the quota) is full.
+    /// Whether the cause is a full disk or an exhausted quota.
     pub fn is_disk_full(&self) -> bool {
         matches!(
             self.source.kind(),
@@ -98,7 +99,7 @@ impl<T> Context<T> for io::Result<T> {
     }
 }
 
-/// Bytes of a file that is read whole, at most.
+/// The size in bytes of the largest file that [`read`] reads.
 pub const LARGEST_READ: u64 = 1 << 30;
 
 /// Reads a whole file, a plain one of at most [`LARGEST_READ`] bytes: a device or a pipe may have no end.
@@ -179,8 +180,8 @@ pub fn replace(path: &Path, contents: &[u8]) -> Result<(), FileError> {
     touch(path)
 }
 
-/// A file that has other contents for a while, for a compiler. When it is as it was, it is not newer than what was built
-/// from it.
+/// A file whose contents are exchanged for a while, for a compiler. Put back, it has its former time, so
+/// that `make` does not build again.
 pub struct Exchanged {
     path: PathBuf,
     contents: Vec<u8>,
@@ -188,7 +189,7 @@ pub struct Exchanged {
 }
 
 impl Exchanged {
-    /// Gives a file other contents.
+    /// Gives the file at `path` other contents, and keeps the former ones.
     ///
     /// # Errors
     /// A file that cannot be read or written.
@@ -203,7 +204,7 @@ impl Exchanged {
         Ok(before)
     }
 
-    /// Makes the file as it was, with its time.
+    /// Gives the file its former contents and its former time.
     ///
     /// # Errors
     /// A file that cannot be written.
@@ -222,7 +223,7 @@ pub fn touch(path: &Path) -> Result<(), FileError> {
     set_modified(path, SystemTime::now()).context("set the time of", path)
 }
 
-/// Sets the modification time (to the nanosecond) of a file, folder or symbolic link, which is not
+/// Sets the modification time of a file, folder or symbolic link to the nanosecond. Links are not
 /// followed.
 pub fn set_modified(path: &Path, time: SystemTime) -> io::Result<()> {
     let (seconds, nanoseconds) = match time.duration_since(UNIX_EPOCH) {
@@ -282,7 +283,7 @@ pub fn create_output_folder(path: &Path) -> Result<(), FileError> {
         .context(WRITE_PATCHES, path)
 }
 
-/// Creates a folder and those above it that are missing.
+/// Creates a folder and all missing folders above it.
 pub fn create_folder(path: &Path) -> Result<(), FileError> {
     fs::create_dir_all(path).context("create the folder", path)
 }
@@ -311,7 +312,8 @@ pub fn remove_tree(path: &Path) -> Result<(), FileError> {
     crate::removal::remove(path).context("remove", path)
 }
 
-/// The regular files of a tree, in no order. Links are not followed, and folders that may not be read are passed over.
+/// Returns the regular files below `folder`, in no order. Links are not followed, and folders that may
+/// not be read are skipped.
 ///
 /// # Errors
 /// A folder that cannot be read.
@@ -336,7 +338,7 @@ pub fn regular_files_below(folder: &Path) -> Result<Vec<PathBuf>, FileError> {
     Ok(found)
 }
 
-/// Removes what is in a folder; one that does not exist is made.
+/// Removes everything in a folder. A missing folder is made.
 pub fn empty_folder(path: &Path) -> Result<(), FileError> {
     let entries = match fs::read_dir(path) {
         Ok(entries) => entries,
@@ -356,12 +358,12 @@ pub fn empty_folder(path: &Path) -> Result<(), FileError> {
     Ok(())
 }
 
-/// Makes a symbolic link at `path`, which must not exist yet, to `target`.
+/// Makes a symbolic link at `path` to `target`. `path` must not exist yet.
 pub fn create_link(target: &Path, path: &Path) -> Result<(), FileError> {
     std::os::unix::fs::symlink(target, path).context("create", path)
 }
 
-/// Marks a file as executable by those who may read it.
+/// Lets everybody who may read a file execute it.
 pub fn make_executable(path: &Path) -> Result<(), FileError> {
     let mode = fs::metadata(path)
         .context("read the mode of", path)?
@@ -371,13 +373,13 @@ pub fn make_executable(path: &Path) -> Result<(), FileError> {
     fs::set_permissions(path, Permissions::from_mode(mode)).context("set the mode of", path)
 }
 
-/// Whether this is a file that somebody may execute.
+/// Whether `path` is a file that somebody may execute.
 pub fn is_executable(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|about| about.is_file() && about.mode() & 0o111 != 0)
 }
 
-/// Creates a file of `length` zero bytes (sparse where the file system can), opened for reading
-/// and writing; it must not exist yet. Meant for memory that is shared with tested processes.
+/// Creates a file of `length` zero bytes, opened for reading and writing; it must not exist yet. Tested
+/// processes share it as memory.
 pub fn create_zeroed(path: &Path, length: u64) -> Result<File, FileError> {
     let file = OpenOptions::new()
         .read(true)
@@ -390,7 +392,7 @@ pub fn create_zeroed(path: &Path, length: u64) -> Result<File, FileError> {
     Ok(file)
 }
 
-/// A file of lines to which lines are added. Held by one process at a time.
+/// A file to which lines are appended. One process at a time holds it.
 #[derive(Debug)]
 pub struct Log {
     file: File,
@@ -398,8 +400,8 @@ pub struct Log {
 }
 
 impl Log {
-    /// Opens a log, which is made if it does not exist, and gives what is in it: whole lines. A
-    /// last line without a newline was cut short by a crash and is removed.
+    /// Opens or makes a log and returns it with its contents: whole lines. A last line without a
+    /// newline was cut short by a crash and is removed.
     ///
     /// # Errors
     /// What cannot be read or written; [`io::ErrorKind::WouldBlock`] if another process has it.
@@ -428,7 +430,7 @@ impl Log {
         Ok((Log { file, path }, text))
     }
 
-    /// Removes everything from it.
+    /// Removes all lines from the file.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -436,7 +438,7 @@ impl Log {
         self.file.set_len(0).context("write", &self.path)
     }
 
-    /// Adds a line, given without its newline. It survives the end of this process.
+    /// Appends a line, given without its newline. The line survives the end of this process.
     ///
     /// # Errors
     /// When it cannot be written; a part of the line may have been.
@@ -446,7 +448,7 @@ impl Log {
         self.file.write_all(&text).context("write", &self.path)
     }
 
-    /// Waits until everything is on disk.
+    /// Waits until all lines are on disk.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -500,7 +502,7 @@ fn temporary_beside(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// How [`open`] opens a file, as `open(2)` has it.
+/// The access with which [`open`] opens a file, as the flags of `open(2)`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Access {
     /// For reading.
@@ -519,7 +521,7 @@ pub struct Access {
     pub mode: u32,
 }
 
-/// Opens a file for a program that is interpreted; what it does to its files is its own business.
+/// Opens a file for a program in the interpreter, which may do to files what a process of the user may do.
 ///
 /// # Errors
 /// As `open(2)`.
@@ -543,7 +545,7 @@ pub fn open(path: &Path, access: Access) -> io::Result<File> {
     options.custom_flags(flags).open(path)
 }
 
-/// Renames a file for a program that is interpreted.
+/// Renames a file for a program in the interpreter.
 ///
 /// # Errors
 /// As `rename(2)`.

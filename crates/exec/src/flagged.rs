@@ -1,4 +1,4 @@
-//! A project's own build with more flags for its C compilers.
+//! Builds a project by its own build command, with more flags for its C compilers.
 //!
 //! As when a build is watched, a folder stands first in `PATH` that has a script in place of each C compiler; here it adds the flags. A
 //! build that names its compiler by an absolute path does not see them, nor does a tree that CMake has configured before, so
@@ -13,7 +13,7 @@ use crate::intercept::{compilers_in_path, is_compiler_of_cpp, shell_quote};
 use crate::runner::Environment;
 use crate::sandbox::{Sandbox, touch_all};
 
-/// What is other about a build.
+/// What is added to a project's own build.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Flagged<'f> {
     /// Flags that are added to every call of a C compiler.
@@ -24,8 +24,8 @@ pub struct Flagged<'f> {
     pub compiler: Option<&'f Path>,
 }
 
-/// Makes scripts that call C compilers as it is said. They are written to `folder`, which programs see at `seen`; the result is the
-/// environment in which a build uses them.
+/// Returns the environment in which a build adds `flagged` to its compiler calls. It writes scripts in
+/// place of the C compilers to `folder`, which programs see at `seen`.
 ///
 /// # Errors
 /// When a script cannot be written.
@@ -93,7 +93,7 @@ fn script_text(compiler: &Path, flagged: Flagged<'_>) -> Vec<u8> {
     script
 }
 
-/// Lets `make` compile all C files of a tree again.
+/// Makes all C files of a tree newer than their objects, so that `make` compiles them again.
 ///
 /// # Errors
 /// When a time cannot be set.
@@ -101,7 +101,8 @@ pub fn touch_sources_of(sandbox: &Sandbox) -> Result<(), FileError> {
     touch_all(sandbox.folder(), OsStr::new("c"))
 }
 
-/// Whether some program, library or object file of a tree has this name in it.
+/// Whether the bytes of a program, a library or an object file of the tree contain `name`. It tells
+/// whether the flags have reached the compiler.
 ///
 /// # Errors
 /// When the tree cannot be read.

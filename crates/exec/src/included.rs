@@ -23,8 +23,8 @@ pub(crate) fn is_of_other_language(file: &Path) -> bool {
     extension.is_some_and(|known| OTHER_LANGUAGES.contains(&known))
 }
 
-/// The C files in the project's tree that commands compile, relative to its root, each with all of
-/// its commands in their order. Commands must be as [`crate::record::record_build`] gives them.
+/// Returns the C files that commands compile, relative to the root of the project, each with its commands
+/// in order. The commands must be those of [`crate::record::record_build`].
 pub fn sources(
     commands: &[CompileCommand],
     sandbox: &Sandbox,
@@ -43,9 +43,9 @@ pub fn sources(
     sources
 }
 
-/// The files of the project with functions that its C sources include, relative to its root, and which no command compiles by themselves:
-/// each with the commands of the sources that include it. Files that sources of another language include, as far as commands compile those,
-/// are not among them.
+/// Returns the files with functions that C sources of the project include and that no command compiles.
+/// Each has the commands of the sources that include it. Files that are also included by sources in
+/// another language are left out.
 pub fn included_sources(
     commands: &[CompileCommand],
     sandbox: &Sandbox,
@@ -86,7 +86,8 @@ pub fn included_sources(
     found
 }
 
-/// The files of the project that a source includes, itself or in turn, with and without functions, relative to its root.
+/// Returns the files of the project that `source` includes, directly or through others, relative to the
+/// root.
 pub fn included_files(
     commands: &[CompileCommand],
     sandbox: &Sandbox,
@@ -101,7 +102,8 @@ pub fn included_files(
     found.into_iter().collect()
 }
 
-/// The sources, relative to the root of `sandbox`, that include a file of the project, itself or in turn.
+/// Returns the sources that include `file`, directly or through others, relative to the root of
+/// `sandbox`.
 pub fn includers_of(commands: &[CompileCommand], sandbox: &Sandbox, file: &Path) -> Vec<PathBuf> {
     let mut files = Files::default();
     let sources = sources(commands, sandbox).into_iter();
@@ -115,7 +117,7 @@ pub fn includers_of(commands: &[CompileCommand], sandbox: &Sandbox, file: &Path)
     including.map(|(source, _)| source).collect()
 }
 
-/// The C files in the project's tree that are compiled, by themselves ([`sources`]) or as parts of others ([`included_sources`]).
+/// Returns the results of [`sources`] and [`included_sources`] together.
 pub fn all_sources(
     commands: &[CompileCommand],
     sandbox: &Sandbox,
@@ -125,7 +127,8 @@ pub fn all_sources(
     all
 }
 
-/// The sources, relative to the root of `sandbox`, that include the file that these commands mean; none if they compile it by itself.
+/// Returns the sources that include the file that `commands` belong to, relative to the root of
+/// `sandbox`. There is none if the commands compile the file itself.
 pub fn includers(commands: &[CompileCommand], sandbox: &Sandbox) -> Vec<PathBuf> {
     let including = commands.iter().filter(|command| command.included.is_some());
     let mut found: Vec<PathBuf> = including
@@ -136,8 +139,8 @@ pub fn includers(commands: &[CompileCommand], sandbox: &Sandbox) -> Vec<PathBuf>
     found
 }
 
-/// Puts `text` into a source of a copy, relative to its root. Makefiles written by hand do not know what includes it, so those
-/// who do are renewed.
+/// Writes `text` into a source of a copy, relative to its root. It also makes the `includers` newer,
+/// because makefiles written by hand do not know what a source includes.
 ///
 /// # Errors
 /// Files that cannot be written.

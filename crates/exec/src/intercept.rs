@@ -1,4 +1,4 @@
-//! A compile database for a project that has none, by watching its build.
+//! Makes a compile database for a project that has none, by watching its build.
 //!
 //! The build runs with a folder of *shims* first in `PATH`: for each C compiler that `PATH` offers,
 //! a shell script of the same name that notes its arguments and becomes the real compiler. Every C
@@ -21,7 +21,7 @@ use crate::runner::supervisor::trace::compilers;
 use crate::runner::{Environment, Runner, RunnerProgram};
 use crate::sandbox::{Sandbox, normalize, touch_all};
 
-/// A build from which no compile database could be made.
+/// Why watching a build gave no compile database.
 #[derive(Debug, thiserror::Error)]
 pub enum InterceptError {
     /// The build failed.
@@ -442,7 +442,8 @@ fn exported_by_cmake(
     }
 }
 
-/// Finds a `compile_commands.json` at most `depth` folders below; the least by path.
+/// Returns the first `compile_commands.json`, in the order of paths, in `folder` or at most `depth`
+/// folders below it.
 pub fn find_database(folder: &Path, depth: u32) -> Result<Option<PathBuf>, FileError> {
     find_file(folder, "compile_commands.json", depth)
 }

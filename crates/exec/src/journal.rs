@@ -1,4 +1,4 @@
-//! What a long run knows, kept on disk, so that it can be resumed after an interruption.
+//! Keeps on disk what a long run has found out, so that `--resume` can go on after an interruption.
 //!
 //! A journal is a file of JSON lines, named by a digest of everything that what is kept depends
 //! on: the contents of the project's tree, its commands, limits and options. The first line says
@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use crate::files::{self, FileError, Log};
 use crate::project::Project;
 
-/// Where journals are kept, and what is done with one that is there.
+/// The folder of journals, and whether to read the earlier ones.
 #[derive(Clone, Debug)]
 pub struct JournalOptions {
     /// The folder of journals.
@@ -31,7 +31,7 @@ pub struct JournalOptions {
     pub required: bool,
 }
 
-/// What a journal is of: the first line.
+/// What a journal keeps, and the version of its format. It stands in the first line of the file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JournalKind {
     /// What is kept in it.
@@ -49,7 +49,7 @@ struct Start {
     aim: String,
 }
 
-/// How safe a line is when [`Journal::add`] returns.
+/// What a line survives once [`Journal::add`] has returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Durability {
     /// It survives the end of this process, however it ends.
@@ -58,7 +58,7 @@ pub enum Durability {
     System,
 }
 
-/// A journal that cannot be used.
+/// Why a journal cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
     /// It cannot be read or written.
@@ -74,7 +74,7 @@ pub enum JournalError {
     },
 }
 
-/// An open journal. One process at a time has it.
+/// An open journal. One process at a time holds it.
 #[derive(Debug)]
 pub struct Journal {
     log: Mutex<(Log, u64)>,
@@ -85,8 +85,9 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Begins a journal with this key, and reads the lines of earlier ones that are to be used, in order. `aim` is a digest of
-    /// what is wanted besides, in any form.
+    /// Opens a new journal with the key `key`. With `resume` it also returns the lines of all earlier
+    /// journals of the same key, in order. `aim` stands for what the run wants beyond that;
+    /// [`Journal::remove`] uses it.
     ///
     /// # Errors
     /// When one is broken, or cannot be read or written.
@@ -146,7 +147,7 @@ impl Journal {
         Ok((journal, lines))
     }
 
-    /// Reads everything that this run has added, in order.
+    /// Returns all lines that this run has added, in order.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -155,17 +156,17 @@ impl Journal {
         parse(&files::read(&self.path)?, &self.path)
     }
 
-    /// The file.
+    /// Returns the path of the journal's file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Bytes in the file.
+    /// Returns the size of the file in bytes.
     pub fn size(&self) -> u64 {
         self.log.lock().unwrap_or_else(PoisonError::into_inner).1
     }
 
-    /// Adds a line.
+    /// Appends `line` as one line of JSON. What it survives is the journal's [`Durability`].
     ///
     /// # Errors
     /// When it cannot be written.
@@ -180,7 +181,8 @@ impl Journal {
         }
     }
 
-    /// Removes the file, and those of runs with the same aim that it went on with: nothing is left to resume.
+    /// Removes this journal and the resumed journals with the same aim, because nothing is left to
+    /// resume.
     ///
     /// # Errors
     /// When one cannot be removed.
@@ -295,8 +297,8 @@ fn parse<L: DeserializeOwned>(text: &[u8], path: &Path) -> Result<Vec<L>, Journa
         .collect()
 }
 
-/// Opens a journal with `open` where one is wanted. One that cannot be used ends the run if it is
-/// required; else `warn` is told, and the run goes on without.
+/// Opens a journal by calling `open`, if `options` ask for one. If that fails and the journal is
+/// required, the error is returned. Else `warn` gets the reason, and the result is `None`.
 ///
 /// # Errors
 /// What `open` says of a journal that is required.
@@ -318,8 +320,8 @@ pub fn open_wanted_journal<J>(
     }
 }
 
-/// Adds to `hasher` what the verdicts of a project's tests depend on: its tree, its commands, its
-/// tests and their limits.
+/// Adds to `hasher` everything on which the verdicts of a project's tests depend: its tree, its commands,
+/// its tests and their limits.
 ///
 /// # Errors
 /// When the tree cannot be read.

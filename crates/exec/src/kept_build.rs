@@ -1,4 +1,4 @@
-//! What a build has made, kept for later runs on the same project.
+//! Keeps the products of a build in a [`Cache`], for later runs on the same project.
 //!
 //! What differs in a copy before and after its build is kept in a [`Cache`], with the commands that compile the sources. Another copy of
 //! the same tree gets it, and is built once more: so the project's own build has the last word, and has little to do.
@@ -38,8 +38,8 @@ const COMPRESSION: i32 = 1;
 /// Contents that a file has already, because the build has only touched it.
 const AS_BEFORE: u64 = u64::MAX;
 
-/// Names all that a build and the tests of the untouched program depend on, as far as it is known: the tree, the commands, the environment,
-/// the compilers, and what commands may do.
+/// Returns a digest of all that a build and the tests of the untouched program depend on: the tree, the
+/// commands, the environment, the compilers, and what commands may do outside.
 ///
 /// # Errors
 /// When the tree cannot be read.
@@ -78,8 +78,9 @@ pub fn program_key(project: &Project) -> Result<Digest, FileError> {
     Ok(hasher.finish())
 }
 
-/// As [`record_build`], where a cache may have what an earlier run has built from the same `key` ([`program_key`]), or gets what this one
-/// builds if that takes no less than `least`. The second result is how long that build took then, if it was had from there.
+/// Builds as [`record_build`] does, but begins with the products of an earlier build if `kept` has them
+/// under its key ([`program_key`]). A build that takes at least `least` is kept there. The second result
+/// is the duration of the earlier build, if it was used.
 ///
 /// # Errors
 /// See [`RecordError`].

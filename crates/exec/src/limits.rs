@@ -1,9 +1,9 @@
-//! What a run may use before it is ended.
+//! The limits of a run: what it may use before it is ended.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// The limits of one run. They hold for the command and everything it starts, together, unless
+/// The limits of one run. They hold for the command and all processes that it starts together, unless
 /// said otherwise.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
@@ -39,7 +39,7 @@ pub struct Limits {
     pub term_grace: Duration,
 }
 
-/// One mebibyte, in bytes.
+/// The number of bytes of a mebibyte.
 pub const MIB: u64 = 1 << 20;
 
 impl Default for Limits {
@@ -63,8 +63,8 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// The same with room for the frames of a woven program, whose functions have the variables of all candidates: a recursion
-    /// that the program itself has room for shall not end there.
+    /// Returns these limits with a stack eight times as large. A woven function has the variables of
+    /// all its alternatives, so deep recursion needs more stack than in the untouched program.
     pub fn for_woven(self) -> Self {
         Limits {
             stack_factor: 8,
@@ -72,7 +72,7 @@ impl Limits {
         }
     }
 
-    /// The default limits with another wall-clock limit.
+    /// Returns the default limits with the wall-clock limit `wall`.
     pub fn with_wall(wall: Duration) -> Self {
         Limits {
             wall,
@@ -80,7 +80,7 @@ impl Limits {
         }
     }
 
-    /// Limits for a build: an hour, and the memory that builds have in this process.
+    /// Returns the limits of a build: one hour, and the memory of [`build_memory`].
     pub fn for_build() -> Self {
         Limits {
             wall: Duration::from_secs(3600),
@@ -95,12 +95,14 @@ impl Limits {
 /// What the user lets builds have; 0 as long as nothing is said.
 static BUILD_MEMORY: AtomicU64 = AtomicU64::new(0);
 
-/// Lets each build of this process have so much memory, all of its processes together; in bytes.
+/// Sets the memory in bytes that all processes of a build may have together, for all builds of this
+/// process.
 pub fn set_build_memory(bytes: u64) {
     BUILD_MEMORY.store(bytes, Ordering::Relaxed);
 }
 
-/// So much memory a build may have, in bytes: what was said, else 4 GiB, or three quarters of what the machine has if that is less.
+/// Returns the memory in bytes that a build may have: what [`set_build_memory`] has set, else 4 GiB or
+/// three quarters of the machine's memory, whichever is less.
 pub fn build_memory() -> u64 {
     const USUAL: u64 = 4096 * MIB;
     match BUILD_MEMORY.load(Ordering::Relaxed) {
@@ -122,12 +124,14 @@ fn machine_memory() -> Option<u64> {
     number(pages)?.checked_mul(number(size)?)
 }
 
-/// Lets [`own_peak_memory`] begin anew; where the system does not permit that, it goes on.
+/// Lets [`own_peak_memory`] count from now on. If the system does not permit that, it goes on counting
+/// from the start.
 pub fn forget_own_peak_memory() {
     let _ = std::fs::write("/proc/self/clear_refs", "5");
 }
 
-/// Most memory that this process has had resident so far, in bytes.
+/// Returns the largest resident memory of this process so far, in bytes, or `None` if the system does not
+/// tell.
 pub fn own_peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status

@@ -1,6 +1,6 @@
-//! What linkers say that they do not find.
+//! Reads complaints of linkers about undefined symbols.
 
-/// A symbol that is not defined.
+/// A symbol that a linker reports as undefined.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UndefinedReference<'o> {
     /// Its name.
@@ -9,7 +9,7 @@ pub struct UndefinedReference<'o> {
     pub place: Option<(&'o str, u32)>,
 }
 
-/// The symbols that a linker complains about.
+/// Returns the undefined symbols that the output of a linker names, in the order of its lines.
 pub fn undefined_references(output: &str) -> Vec<UndefinedReference<'_>> {
     output
         .lines()

@@ -1,4 +1,4 @@
-//! Which files of a copy are opened while programs run in it.
+//! Finds out which files of a copy programs open while they run in it.
 //!
 //! A test may compile a source that the build does not, or read it as its input. Who wants to know watches the sources while
 //! the tests run (`inotify(7)`): a file that nobody has opened was read by none of them.
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// More files are not watched: the kernel holds memory for each.
 const MOST_FILES: usize = 4096;
 
-/// Files that are watched.
+/// A set of watched files.
 #[derive(Debug)]
 pub struct Opened {
     events: File,
@@ -23,7 +23,7 @@ pub struct Opened {
 }
 
 impl Opened {
-    /// Watches these files, relative to `folder`, from now on.
+    /// Begins to watch `files`, which are relative to `folder`.
     ///
     /// # Errors
     /// When there are too many, or the kernel refuses.
@@ -54,7 +54,8 @@ impl Opened {
         Ok(Opened { events, watched })
     }
 
-    /// Those that were not opened since. A file with two names counts under the last one only.
+    /// Ends watching, and returns the files that nobody has opened meanwhile. A file with two names
+    /// counts under the last one only.
     ///
     /// # Errors
     /// When events were lost, or cannot be read.

@@ -1,4 +1,4 @@
-//! Several workers, each with a sandbox and a runner of its own.
+//! Workers that build and test in parallel, each with a copy and a runner of its own.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -19,7 +19,7 @@ use crate::sandbox::{CopyOptions, Sandbox};
 use crate::scratch::Scratch;
 use crate::view::{View, ViewStatus};
 
-/// What a worker is made of.
+/// What [`Worker::start`] needs to make a worker.
 #[derive(Debug, Clone)]
 pub struct WorkerOptions<'a> {
     /// How to start supervisors.
@@ -43,8 +43,8 @@ pub struct WorkerOptions<'a> {
 }
 
 impl<'a> WorkerOptions<'a> {
-    /// A worker that copies all of `source`, the project or a copy of it, and lets the copy appear at
-    /// the project's own path.
+    /// Makes options for a worker that copies the whole tree `source`, which is the project or a copy
+    /// of it. The copy appears at the project's own path.
     pub fn new(
         project: &'a Project,
         source: &'a Path,
@@ -70,7 +70,7 @@ impl<'a> WorkerOptions<'a> {
     }
 }
 
-/// A runner with a sandbox.
+/// A copy of a project with a runner for commands in it.
 #[derive(Debug)]
 pub struct Worker {
     /// Its number, from 0.
@@ -86,7 +86,7 @@ pub struct Worker {
     run: PathBuf,
 }
 
-/// A worker that could not be made.
+/// Why a worker could not be made.
 #[derive(Debug, thiserror::Error)]
 pub enum PoolError {
     /// The copy of the project could not be made.
@@ -101,7 +101,7 @@ pub enum PoolError {
 }
 
 impl Worker {
-    /// Makes a worker. The name of its folder in the scratch folder is `name`, which must be new.
+    /// Makes a worker. Its folder in the scratch folder is called `name`, which must be new.
     ///
     /// # Errors
     /// See [`PoolError`].
@@ -221,7 +221,7 @@ fn shared_folder(base: &Path, name: &str) -> Result<PathBuf, FileError> {
     }
 }
 
-/// Workers that share the work.
+/// Several workers that take tasks from one queue.
 #[derive(Debug)]
 pub struct Pool {
     workers: Vec<Worker>,
@@ -243,22 +243,22 @@ impl Pool {
         })
     }
 
-    /// A pool of these workers.
+    /// Makes a pool of existing workers.
     pub fn of(workers: Vec<Worker>) -> Self {
         Pool { workers }
     }
 
-    /// One more worker.
+    /// Adds a worker, which takes tasks from now on.
     pub fn add(&mut self, worker: Worker) {
         self.workers.push(worker);
     }
 
-    /// The workers.
+    /// Returns the workers, in the order of their numbers.
     pub fn workers(&mut self) -> &mut [Worker] {
         &mut self.workers
     }
 
-    /// Does every task on some worker and returns the results in the order of the tasks.
+    /// Does each task on some worker, in parallel, and returns the results in the order of the tasks.
     ///
     /// # Panics
     /// If a task panics.
@@ -279,10 +279,10 @@ impl Pool {
         results
     }
 
-    /// Does tasks, taken from the iterator as workers become free, and gives the results in the
-    /// order of the tasks to `deliver` on the calling thread. After the first
-    /// [`ControlFlow::Break`] no further task is begun and no further result delivered, although
-    /// later tasks may have been done.
+    /// Does tasks in parallel, and gives their results to `deliver` in the order of the tasks, on the
+    /// calling thread. Workers take tasks from the iterator when they become free. After the first
+    /// [`ControlFlow::Break`] no task is begun and no result delivered, although later tasks may have
+    /// been done.
     ///
     /// # Panics
     /// If a task panics.

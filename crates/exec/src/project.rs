@@ -29,10 +29,10 @@ use crate::scratch::Scratch;
 use crate::suite::{Comparison, Test, TestKind, TestSuite};
 use config::{Config, Located};
 
-/// The name of the description in a project's root.
+/// The name of the file in a project's root that describes the project.
 pub const CONFIG_FILE: &str = "patchwright.toml";
 
-/// A project, checked.
+/// A project whose description was read and checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Project {
     /// Its root: absolute, without symbolic links.
@@ -66,8 +66,8 @@ pub struct Project {
     pub single_file: Option<PathBuf>,
 }
 
-/// What the command line says about a project. All paths are relative to the project's root, as
-/// they are in `patchwright.toml`.
+/// What the command line says about a project. All paths are relative to the project's root, as in
+/// `patchwright.toml`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProjectFlags {
     /// The description to read instead of `patchwright.toml` in the root; it must exist.
@@ -107,8 +107,8 @@ pub struct ProjectFlags {
 }
 
 impl Project {
-    /// Describes the project in the folder `root` by its `patchwright.toml`, if there is one, and
-    /// the flags.
+    /// Reads the description of the project in the folder `root`: its `patchwright.toml`, if there is
+    /// one, and `flags`.
     ///
     /// # Errors
     /// See [`ProjectError`].
@@ -199,7 +199,7 @@ impl Project {
         })
     }
 
-    /// The tests, for those who need some.
+    /// Returns the tests, or an error if the description names none.
     ///
     /// # Errors
     /// [`ProjectError::NoTestsDescribed`].

@@ -1,4 +1,5 @@
-//! How the sources of a project are compiled: its own compile database, or its build, watched.
+//! Finds out how the sources of a project are compiled: from its compile database, or by watching its
+//! build.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -13,7 +14,7 @@ use crate::project::Project;
 use crate::runner::Environment;
 use crate::view::{ViewStatus, absolute_references};
 
-/// A copy that cannot be built, or of whose sources it is not known how they are compiled.
+/// Why a copy cannot be built, or why it is not known how its sources are compiled.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
     /// There is no way to build the program, and no compile database.
@@ -54,8 +55,8 @@ pub enum RecordError {
     File(#[from] FileError),
 }
 
-/// Makes the fresh copy of `project` that `worker` has ready to be built: runs the project's
-/// `prepare` command, and refuses a copy whose build would write into the project itself.
+/// Makes the worker's fresh copy of `project` ready to be built. It runs the project's `prepare` command.
+/// It refuses a copy whose build would write into the project itself.
 ///
 /// # Errors
 /// [`RecordError::Build`], [`RecordError::AbsolutePaths`] and [`RecordError::File`].
@@ -66,7 +67,7 @@ pub fn prepare_copy(worker: &mut Worker, project: &Project) -> Result<(), Record
     refuse_absolute_references(project, worker)
 }
 
-/// Runs a project's build or `prepare` command in the copy that `worker` has, with the limits of a build.
+/// Runs a build or `prepare` command in the worker's copy, with the limits of a build.
 ///
 /// # Errors
 /// See [`BuildError`].
@@ -89,10 +90,10 @@ fn run_within(
     .map(drop)
 }
 
-/// Prepares and builds the fresh copy of `project` that `worker` has, and tells how its C files are
-/// compiled, as programs in the sandbox see it. Without a compile database the build is watched;
-/// then only the files that the project selects are sure to be there, or all if it selects none.
-/// A project without a build command is taken to be built, and must have a database.
+/// Prepares and builds the worker's fresh copy of `project`. The result says how its C files are
+/// compiled, with paths as programs in the sandbox see them. Without a compile database the build is
+/// watched; then only the selected files are sure to be there, or all if none is selected. A project
+/// without a build command counts as built, and must have a database.
 ///
 /// # Errors
 /// See [`RecordError`].
@@ -103,8 +104,8 @@ pub fn record_build(
     record_build_within(worker, project, &Environment::default())
 }
 
-/// As [`record_build`], where the build has this environment (such as one of [`crate::flagged_environment`]); commands that were
-/// watched are as the build itself writes them.
+/// Does the same as [`record_build`], with the build in this environment, such as one of
+/// [`crate::flagged_environment`]. The returned commands are those that the build itself wrote.
 ///
 /// # Errors
 /// See [`RecordError`].

@@ -1,9 +1,10 @@
-//! Why the system lets no copy appear elsewhere, or nothing be kept from changes, and what can be done about it.
+//! Why the system does not let a copy appear at another path, or does not protect files from changes, and
+//! what helps.
 
 use std::fmt;
 use std::io;
 
-/// Why a view, or the protection that was asked for with it, could not be set up.
+/// Why a view or its protection could not be set up. It displays as a reason with a remedy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
     /// What was refused, and what the operating system said.
@@ -12,7 +13,7 @@ pub struct Refusal {
     pub obstacle: Obstacle,
 }
 
-/// What stands in the way of a view: each kind has a remedy of its own.
+/// The kind of obstacle to a view. Each kind has a remedy of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Obstacle {
     /// The system permits no namespaces, or no mounts in them.

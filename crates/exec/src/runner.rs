@@ -1,10 +1,13 @@
 //! Running one command at a time, under limits, through a supervisor process.
 //!
-//! A [`Runner`] owns one *supervisor*: a small process that is started once and then starts every
-//! command of this runner. Three reasons: a fork from a small process costs 0.4 ms where one from
-//! a big host costs 13 ms; the supervisor is a *subreaper* (`PR_SET_CHILD_SUBREAPER`), so that it
-//! becomes the parent of every orphan and can tell exactly when no descendant is left; and it
-//! outlives a host that is killed just long enough to kill everything the host had started.
+//! A [`Runner`] owns one *supervisor*: a small process that is started once and then starts every command
+//! of this runner. There are three reasons:
+//!
+//! * A fork from a small process costs 0.4 ms; one from a big host costs 13 ms.
+//! * The supervisor is a *subreaper* (`PR_SET_CHILD_SUBREAPER`). It becomes the parent of every orphan,
+//!   so it can tell exactly when no descendant is left.
+//! * If the host is killed, the supervisor lives long enough to kill everything that the host has
+//!   started.
 
 pub mod cancel;
 pub mod deadline;
@@ -40,8 +43,8 @@ use crate::attempts::Attempts;
 use crate::refusal::{MORE_DESCRIPTORS, Refusal, is_of_descriptors};
 use crate::view::{View, ViewStatus};
 
-/// How the host starts its supervisors: a program that calls
-/// [`supervisor_main`](crate::supervisor_main) before it does anything else.
+/// How the host starts its supervisors: a program that calls [`supervisor_main`](crate::supervisor_main)
+/// before anything else.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunnerProgram {
     /// The executable.
@@ -51,7 +54,8 @@ pub struct RunnerProgram {
 }
 
 impl RunnerProgram {
-    /// The executable of this very process, with arguments that make it a supervisor.
+    /// Names the executable of this process as the supervisor. `args` must make it call
+    /// [`supervisor_main`](crate::supervisor_main).
     pub fn current_exe<I: Into<OsString>>(args: impl IntoIterator<Item = I>) -> io::Result<Self> {
         let args = args.into_iter().map(Into::into).collect();
         Ok(RunnerProgram {
@@ -60,8 +64,8 @@ impl RunnerProgram {
         })
     }
 
-    /// This very executable, which becomes a supervisor before its `main` because it links this
-    /// crate with the feature `test-support`.
+    /// Names this executable as the supervisor. It becomes one before its `main`, because the feature
+    /// `test-support` is on.
     #[cfg(any(test, feature = "test-support"))]
     pub fn this_binary() -> Self {
         let args = [protocol::SUPERVISOR_FOR_TESTS];
@@ -69,7 +73,7 @@ impl RunnerProgram {
     }
 }
 
-/// A command that could not be run, as opposed to one that ran and failed.
+/// Why a command could not be run. A command that ran and failed is an [`Outcome`].
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// The supervisor could not be started.
@@ -81,7 +85,7 @@ pub enum RunError {
         source: io::Error,
     },
     /// The program that was started as a supervisor does not speak its protocol.
-    #[error("{} does not act as a supervisor of this version", program.display())]
+    #[error("{} does not act as a supervisor of this version; was the program replaced while it ran?", program.display())]
     NotASupervisor {
         /// The executable.
         program: PathBuf,
@@ -142,7 +146,7 @@ pub enum RunError {
     Cancelled,
 }
 
-/// Runs commands, one at a time, each until nothing of it is left.
+/// Runs commands one at a time. When a run ends, no process of it is alive.
 #[derive(Debug)]
 pub struct Runner {
     program: RunnerProgram,
@@ -232,7 +236,7 @@ impl Runner {
         })
     }
 
-    /// Another runner that sees, and may change, what this one does.
+    /// Starts another runner with the same view, rights and settings.
     ///
     /// # Errors
     /// As [`Runner::start`].
@@ -253,7 +257,7 @@ impl Runner {
         &self.program
     }
 
-    /// From now on no build takes longer, whatever its limits say.
+    /// Limits the time of every later build to `most`, whatever its own limits say.
     pub fn set_build_timeout(&mut self, most: Option<Duration>) {
         self.build_timeout = most;
     }
@@ -263,18 +267,19 @@ impl Runner {
         self.build_timeout
     }
 
-    /// From now on, tests that run a program themselves are [`Request::repeated`], or no longer.
+    /// Sets whether programs of cases are run as [`Request::repeated`], which forks one process for
+    /// many runs of it.
     pub fn set_repeats_cases(&mut self, repeats: bool) {
         self.repeats = repeats;
     }
 
-    /// See [`Runner::set_repeats_cases`].
+    /// Whether programs of cases are run as [`Request::repeated`].
     pub fn repeats_cases(&self) -> bool {
         self.repeats
     }
 
-    /// Gives commands this folder as `TMPDIR`, unless they set it themselves, and empties it after
-    /// each: compilers and tests that are killed leave their temporary files behind.
+    /// Gives commands `folder` as `TMPDIR`, unless they set it themselves. The folder is emptied
+    /// after each command, because killed compilers and tests leave their files behind.
     pub fn set_temporary_folder(&mut self, folder: PathBuf) {
         self.temporary = Some(folder);
     }
@@ -307,23 +312,24 @@ impl Runner {
         Ok(())
     }
 
-    /// Whether the view that was asked for is in force.
+    /// Whether the view is in force.
     pub fn view_active(&self) -> bool {
         matches!(self.status, ViewStatus::Active | ViewStatus::Protected)
     }
 
-    /// Whether commands cannot change what lies outside of the copy.
+    /// Whether commands are kept from changing anything outside of the copy.
     pub fn is_protected(&self) -> bool {
         self.status == ViewStatus::Protected
     }
 
-    /// Says what is built and tested from now on, such as `patch 3`; nothing for the untouched program.
+    /// Names what is built and tested from now on, such as `patch 3`. Messages about attempts use it.
+    /// `None` stands for the untouched program.
     pub fn set_subject(&mut self, subject: Option<String>) {
         self.subject = subject;
     }
 
-    /// Has the next command find the user's home and the folders for temporary files as they are, whatever those before it have
-    /// left in layers of their own.
+    /// Lets the next command find the user's home and the folders for temporary files in their
+    /// original state. What earlier commands have written there is dropped.
     pub fn forget_private(&mut self) {
         if std::mem::take(&mut self.leaves_private) {
             // The next supervisor begins with new ones.
@@ -341,7 +347,7 @@ impl Runner {
         self.attempts.add(step, &outcome.attempts);
     }
 
-    /// What became of the view that was asked for.
+    /// Returns whether the view was set up, or why not.
     pub fn view_status(&self) -> &ViewStatus {
         &self.status
     }
@@ -351,7 +357,7 @@ impl Runner {
         self.connection.as_ref().map(|c| c.child.id())
     }
 
-    /// The token that ends this runner's runs.
+    /// Returns the token that ends all runs of this runner.
     pub fn cancel_token(&self) -> &CancelToken {
         &self.cancel
     }

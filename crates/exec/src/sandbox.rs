@@ -1,4 +1,4 @@
-//! Copies of a project's tree in which programs may do what they like.
+//! Copies of a project's tree, in which programs may write freely.
 //!
 //! A copy keeps contents, modes, times to the nanosecond and symbolic links (so that `make` finds
 //! everything as up to date as it was), and, for root, owners. It shares blocks with the original
@@ -14,7 +14,7 @@ use std::path::{Component, Path, PathBuf};
 use crate::files::{self, Context, FileError};
 use crate::runner::CancelToken;
 
-/// How to copy a tree.
+/// How [`Sandbox::create`] copies a tree.
 #[derive(Debug, Clone, Default)]
 pub struct CopyOptions {
     /// The path at which programs will see the copy, if a view makes it appear somewhere else.
@@ -27,7 +27,7 @@ pub struct CopyOptions {
     pub cancel: Option<CancelToken>,
 }
 
-/// A copy of a project.
+/// A copy of a project's tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sandbox {
     folder: PathBuf,
@@ -38,7 +38,7 @@ pub struct Sandbox {
     copied: Copied,
 }
 
-/// How much was copied.
+/// The number of copied bytes, and the largest file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Copied {
     /// Bytes; those that both trees share do not count, nor do holes.
@@ -89,18 +89,18 @@ impl Sandbox {
         })
     }
 
-    /// Where the host finds the copy.
+    /// Returns the folder of the copy, as the host sees it.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// The root of the project that it stands for.
+    /// Returns the root of the project that the copy stands for.
     pub fn project(&self) -> &Path {
         &self.project
     }
 
-    /// The root as the programs see it that run in the sandbox: the project's own path with a
-    /// view, else [`Sandbox::folder`].
+    /// Returns the root as programs in the sandbox see it: the project's own path if there is a view,
+    /// else [`Sandbox::folder`].
     pub fn run_root(&self) -> &Path {
         if self.viewed {
             &self.project
@@ -109,7 +109,8 @@ impl Sandbox {
         }
     }
 
-    /// The part below the project's root of a path that programs in the sandbox use; `None` outside of it.
+    /// Returns the part of `path` below the project's root, where `path` is one that programs in the
+    /// sandbox use. It is `None` for a path outside.
     pub fn below_root(&self, path: &Path) -> Option<PathBuf> {
         let path = normalize(path);
         path.strip_prefix(self.run_root())
@@ -117,8 +118,8 @@ impl Sandbox {
             .map(Path::to_path_buf)
     }
 
-    /// Where the host finds a file of the project, given relative to the project's root or as an
-    /// absolute path in the project or the copy. A path elsewhere stays as it is.
+    /// Returns where the host finds a file of the project. `path` is relative to the project's root,
+    /// or absolute in the project or the copy. Other paths stay as they are.
     pub fn host_path(&self, path: &Path) -> PathBuf {
         match path.strip_prefix(&self.project) {
             Ok(relative) => join(&self.folder, relative),
@@ -126,8 +127,8 @@ impl Sandbox {
         }
     }
 
-    /// The path of the project's file that a path in the copy stands for; other paths stay as
-    /// they are.
+    /// Returns the path in the project that a path in the copy stands for. Other paths stay as they
+    /// are.
     pub fn project_path(&self, path: &Path) -> PathBuf {
         match path.strip_prefix(&self.folder) {
             Ok(relative) => join(&self.project, relative),
@@ -135,22 +136,22 @@ impl Sandbox {
         }
     }
 
-    /// FIFOs, sockets and devices of the tree that were not copied, relative to its root.
+    /// Returns the FIFOs, sockets and devices that were not copied, relative to the root.
     pub fn skipped(&self) -> &[PathBuf] {
         &self.skipped
     }
 
-    /// Folders of the tree that may not be read, and are not in the copy, relative to its root.
+    /// Returns the folders that may not be read and were not copied, relative to the root.
     pub fn unreadable(&self) -> &[PathBuf] {
         &self.unreadable
     }
 
-    /// How much was copied.
+    /// Returns how many bytes were copied, and the largest file.
     pub fn copied(&self) -> &Copied {
         &self.copied
     }
 
-    /// Makes a second copy of this one in its present state, for the same project.
+    /// Copies this copy in its present state to `folder`, for the same project.
     ///
     /// # Errors
     /// As [`Sandbox::create`].
@@ -158,10 +159,10 @@ impl Sandbox {
         Sandbox::create(&self.folder, folder, &self.project, options)
     }
 
-    /// Gives the regular file `relative` of the copy these contents, newer than everything that was
-    /// built from it, and the mode if one is given. A file that is not there is made, with the
-    /// folders above it. Nothing outside of the copy can be written: a path that leads through a
-    /// symbolic link is refused.
+    /// Writes `contents` to the regular file `relative` of the copy, which becomes newer than
+    /// everything that was built from it. `executable` sets the mode, if given. A missing file is
+    /// made, with the folders above it. A path through a symbolic link is refused, so nothing outside
+    /// of the copy can be written.
     ///
     /// # Errors
     /// What cannot be written.
@@ -189,7 +190,7 @@ impl Sandbox {
         files::remove_file(&self.inside(relative)?)
     }
 
-    /// Sets whether the file `relative` of the copy may be executed, by all who may read it.
+    /// Sets whether everybody who may read the file `relative` of the copy may execute it.
     ///
     /// # Errors
     /// When its mode cannot be set, or its path leads through a symbolic link.
@@ -252,7 +253,7 @@ impl Sandbox {
         }
     }
 
-    /// Removes the copy.
+    /// Removes the folder of the copy with everything in it.
     ///
     /// # Errors
     /// What cannot be removed.
@@ -373,7 +374,7 @@ impl Copier<'_> {
     }
 }
 
-/// Resolves `.` and `..` by the text of the path alone.
+/// Returns `path` without `.` and `..`, resolved by the text of the path alone.
 pub fn normalize(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for component in path.components() {

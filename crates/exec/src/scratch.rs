@@ -29,7 +29,7 @@ const COMMON: &str = "common";
 /// Where memory that processes share has its names.
 const SHARED_MEMORY: &str = "/dev/shm";
 
-/// A private folder for everything that a run of Patchwright writes; removed on drop.
+/// The private folder for everything that one run of Patchwright writes. Dropping it removes the folder.
 #[derive(Debug)]
 pub struct Scratch {
     disk: LockedFolder,
@@ -40,7 +40,7 @@ pub struct Scratch {
     attempts: Arc<Attempts>,
 }
 
-/// What the programs of a run may do outside of their copies, as the user says.
+/// What the programs of a run may do outside of their copies, as the user's flags say.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rules {
     /// Everything that the user may.
@@ -90,7 +90,8 @@ impl Scratch {
         Scratch::in_default_place_telling(&|_| {})
     }
 
-    /// The same; `slow` is called with what an earlier run has left behind if removing it takes more than a second.
+    /// Does the same as [`Scratch::in_default_place`]. It calls `slow` with each folder of an earlier
+    /// run whose removal takes more than a second.
     ///
     /// # Errors
     /// As [`Scratch::new`].
@@ -100,29 +101,29 @@ impl Scratch {
         Scratch::after_removing(Path::new(&base.unwrap_or_else(|| "/tmp".into())), slow)
     }
 
-    /// The folder, an absolute path without symbolic links.
+    /// Returns the folder as an absolute path without symbolic links.
     pub fn path(&self) -> &Path {
         &self.disk.path
     }
 
-    /// A folder for folders of workers with files that are mapped as shared memory: in memory where the system offers
-    /// that, else on disk.
+    /// Returns the folder for files that are mapped as shared memory: in memory if the system has
+    /// such a file system, else on disk.
     pub fn shared_path(&self) -> PathBuf {
         let shared = self.shared.as_ref();
         shared.map_or_else(|| self.common_path(), |folder| folder.path.clone())
     }
 
-    /// A folder on disk in which all programs that are tested may write.
+    /// Returns a folder on disk in which all tested programs may write.
     pub fn common_path(&self) -> PathBuf {
         self.disk.path.join(COMMON)
     }
 
-    /// Says what programs may do outside of their copies; before any of them is started.
+    /// Sets what programs may do outside of their copies. Call it before any of them is started.
     pub fn set_rules(&mut self, rules: Rules) {
         self.rules = rules;
     }
 
-    /// What programs have tried outside of their copies.
+    /// Returns what programs have tried to change or reach outside of their copies.
     pub fn attempts(&self) -> &Arc<Attempts> {
         &self.attempts
     }
@@ -169,13 +170,13 @@ impl Scratch {
         })
     }
 
-    /// A folder at the same path for all programs that are tested, in which they find what their worker has for them
-    /// (see [`Worker::run_folder`](crate::Worker::run_folder)).
+    /// Returns the path, the same for all tested programs, at which they find the files of their
+    /// worker (see [`Worker::run_folder`](crate::Worker::run_folder)).
     pub fn run_path(&self) -> PathBuf {
         self.disk.path.join(RUN)
     }
 
-    /// Makes a folder in the scratch folder; it must not exist yet.
+    /// Makes a folder called `name` in the scratch folder. It must not exist yet.
     pub fn create_folder(&self, name: &str) -> Result<PathBuf, FileError> {
         let path = self.disk.path.join(name);
         files::create_private_folder(&path)?;
@@ -197,7 +198,7 @@ fn there() -> MutexGuard<'static, BTreeSet<PathBuf>> {
     THERE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The folders that would be left behind if this process ended now; the next run removes them.
+/// Returns the folders that would remain if this process were killed now. The next run would remove them.
 pub fn left_behind() -> Vec<PathBuf> {
     there()
         .iter()

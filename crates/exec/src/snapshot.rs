@@ -1,4 +1,4 @@
-//! Taking back what builds and tests have done to a copy.
+//! Remembers the state of a copy and restores it after builds and tests.
 //!
 //! A [`Snapshot`] remembers every entry of a copy by what the kernel changes with it: kind, size,
 //! mode, inode, times of modification and of *change*. The last one cannot be set by programs, so
@@ -22,13 +22,13 @@ use crate::changes::{Changes, Left};
 use crate::files::{self, Context, FileError};
 use crate::sandbox::{Sandbox, finish};
 
-/// The state of a copy.
+/// The state of a copy at one moment.
 #[derive(Debug, Clone)]
 pub struct Snapshot {
     root: Node,
 }
 
-/// How much was taken back.
+/// The numbers of entries that [`Snapshot::restore`] removed and copied.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Restored {
     /// Files, links and folders that were removed.
@@ -107,7 +107,7 @@ impl Node {
 }
 
 impl Snapshot {
-    /// Remembers the state of `sandbox`.
+    /// Remembers the present state of `sandbox`.
     ///
     /// # Errors
     /// What cannot be read.
@@ -117,9 +117,9 @@ impl Snapshot {
         })
     }
 
-    /// Puts `sandbox`, of which this is a snapshot, back into that state. `pristine` is a tree with
-    /// the contents that the copy had then, such as the one that it was copied from. No process may
-    /// be at work in the copy.
+    /// Puts `sandbox` back into the state of this snapshot. `pristine` is a tree with the contents
+    /// that the copy had then, such as the tree that it was copied from. No process may be at work in
+    /// the copy.
     ///
     /// # Errors
     /// What cannot be read, removed or copied. The copy is of no use then.
@@ -133,9 +133,10 @@ impl Snapshot {
         Ok(restorer.restored)
     }
 
-    /// Puts files of `sandbox`, of which this is a snapshot, back that are not as they were, and the folders that they lie in; `files`
-    /// are relative to its root, and `pristine` as for [`Snapshot::restore`]. The result are those with other contents or another mode: a
-    /// file that was only touched is put back, too, and is none of them. No process may be at work in the copy.
+    /// Restores only `files` of `sandbox`, relative to its root, and the folders that they lie in. It
+    /// returns the files that had other contents or another mode; a file that was only touched is
+    /// restored, but not returned. `pristine` is as for [`Snapshot::restore`], and no process may be
+    /// at work in the copy.
     ///
     /// # Errors
     /// What cannot be read, removed or copied.
@@ -163,8 +164,9 @@ impl Snapshot {
         Ok(found)
     }
 
-    /// Which of these files, relative to the root of `sandbox`, of which this is a snapshot, have other contents or another mode than they
-    /// had; `pristine` is as for [`Snapshot::restore`]. No process may be at work in the copy.
+    /// Returns those of `files`, relative to the root of `sandbox`, that now have other contents or
+    /// another mode. `pristine` is as for [`Snapshot::restore`]. No process may be at work in the
+    /// copy.
     pub fn changed_files(
         &self,
         sandbox: &Sandbox,
@@ -179,7 +181,7 @@ impl Snapshot {
         changed.cloned().collect()
     }
 
-    /// Whether an entry of `sandbox`, of which this is a snapshot, has come, gone or been written to since.
+    /// Whether an entry of `sandbox` was made, removed or written to since the snapshot.
     ///
     /// # Errors
     /// What cannot be read.
@@ -187,7 +189,8 @@ impl Snapshot {
         has_changed(sandbox.folder(), &self.root)
     }
 
-    /// What has happened to `sandbox`, of which this is a snapshot. No process may be at work in the copy.
+    /// Returns the differences between `sandbox` and this snapshot of it. No process may be at work
+    /// in the copy.
     ///
     /// # Errors
     /// What cannot be read.

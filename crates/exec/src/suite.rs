@@ -1,4 +1,4 @@
-//! The tests of a project.
+//! The tests of a project: drivers with names, and programs with cases.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::runner::Environment;
 
-/// All tests of a project, in the order of their description.
+/// All tests of a project in the order of their description, with their environment and time-out.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TestSuite {
     /// The tests; at least one, with different names.
@@ -17,7 +17,7 @@ pub struct TestSuite {
     pub environment: Environment,
 }
 
-/// One test.
+/// One test: its name and how it is run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Test {
     /// Its name, unique in its suite.
@@ -27,13 +27,13 @@ pub struct Test {
 }
 
 impl Test {
-    /// Whether a driver runs it, which decides what is shown of how programs end.
+    /// Whether a driver runs the test. Reports then show the driver's ending and not the program's.
     pub fn is_driven(&self) -> bool {
         matches!(self.kind, TestKind::Driver { .. })
     }
 }
 
-/// What a test does.
+/// Whether a driver runs the test, or the program runs on a case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TestKind {
     /// Runs the driver from the project's root with the test's name as its only argument. Exit
@@ -46,7 +46,7 @@ pub enum TestKind {
     Case(Arc<Case>),
 }
 
-/// One run of the program under test and what is expected of it.
+/// One run of the program under test, with its input and its expected output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Case {
     /// The program: relative to the project's root, or an absolute path outside it.
@@ -65,7 +65,8 @@ pub struct Case {
     pub expected_code: i32,
 }
 
-/// How the output of a case is compared with what is expected.
+/// How the output of a case is compared with the expected output: exactly, or without trailing
+/// whitespace.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Comparison {
     /// To the byte.

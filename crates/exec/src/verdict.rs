@@ -1,4 +1,4 @@
-//! Running one test and judging what it did.
+//! Runs one test and judges its ending and output.
 
 use std::fmt;
 use std::io;
@@ -14,7 +14,7 @@ use crate::runner::{
 use crate::sandbox::Sandbox;
 use crate::suite::{Case, Comparison, Test, TestKind, in_working_directory};
 
-/// Whether a test passed.
+/// Whether a test passed, and if not, why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Verdict {
     /// It did.
@@ -30,8 +30,8 @@ impl Verdict {
     }
 }
 
-/// Why a test failed. Where several reasons hold, the first in this order: time and other limits,
-/// a sanitizer's report, a signal, the exit status, the output.
+/// Why a test failed. If several reasons hold, it is the first in this order: time and other limits, a
+/// sanitizer's report, a signal, the exit status, the output.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FailReason {
     /// The exit status differs from the expected one.
@@ -71,8 +71,8 @@ pub struct Difference {
 const NO_NEWLINE: &str = " (no newline)";
 
 impl Difference {
-    /// Whether nothing but whitespace at the ends of lines differs, and there is more of it than is expected: mostly the expected output
-    /// was written down without it.
+    /// Whether the texts differ only in whitespace at the ends of lines, and the found text has more
+    /// of it. Mostly the expected output was then written without it.
     pub fn is_more_trailing_whitespace(&self) -> bool {
         let is_more = match (&self.expected, &self.found) {
             (Some(expected), Some(found)) => {
@@ -124,7 +124,7 @@ impl fmt::Display for FailReason {
     }
 }
 
-/// A test that was run.
+/// The verdict of one run of a test, with its outcome.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TestRun {
     /// The judgement.
@@ -133,7 +133,7 @@ pub struct TestRun {
     pub outcome: Outcome,
 }
 
-/// A test that could not be run, so that there is nothing to judge.
+/// Why a test could not be run, so that there is no verdict.
 #[derive(Debug, thiserror::Error)]
 pub enum TestError {
     /// The driver cannot be executed.
@@ -357,7 +357,8 @@ fn is_report(line: &str) -> bool {
 /// Lines longer than this are shortened in reports.
 const LONGEST_LINE: usize = 200;
 
-/// Where two texts differ first.
+/// Returns the first line in which `expected` and `found` differ, or `None` if they are equal under
+/// `comparison`.
 pub fn first_difference(
     comparison: Comparison,
     expected: &[u8],

@@ -1,4 +1,4 @@
-//! Making a copy appear at another path, and what is dangerous where that is not permitted.
+//! Makes a copy appear at the project's own path, and finds build trees for which that is needed.
 //!
 //! Build trees have absolute paths baked in: `CMakeCache.txt`, `config.status`, libtool archives.
 //! A build in a plain copy at another path could therefore read from, or write into, the user's
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use crate::files::{Context, FileError};
 use crate::refusal::Refusal;
 
-/// Folders that appear in place of others to the processes of a runner.
+/// Folders that appear at other paths to the processes of a runner.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct View {
     /// Pairs of (what appears, where); both absolute, without symbolic links, and existing.
@@ -23,8 +23,8 @@ pub struct View {
     pub protection: Option<Protection>,
 }
 
-/// Keeps everything outside of a copy from being changed: the rest of the system, the user's other files. It fails closed: where it
-/// cannot be had, the view is [refused](ViewStatus::Refused).
+/// Keeps everything outside of a copy from being changed. It fails closed: if it cannot be set up, the
+/// view is [refused](ViewStatus::Refused).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Protection {
     /// Folders of the worker that stay writable, with all that is in them; absolute and existing.
@@ -46,7 +46,7 @@ pub struct Protection {
 }
 
 impl View {
-    /// The view in which `copy` appears at `original`.
+    /// Makes the view in which `copy` appears at the path `original`.
     pub fn of_copy(copy: impl Into<PathBuf>, original: impl Into<PathBuf>) -> Self {
         View {
             shadow: vec![(copy.into(), original.into())],
@@ -55,7 +55,7 @@ impl View {
     }
 }
 
-/// What became of a [`View`].
+/// Whether a [`View`] is in force.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ViewStatus {
     /// None was asked for.

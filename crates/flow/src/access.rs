@@ -1,4 +1,4 @@
-//! What an expression or declaration reads, writes, calls and takes the address of.
+//! Finds what an expression or declaration reads, writes, calls and takes the address of.
 
 use rustc_hash::FxHashSet;
 use tree_sitter::Node;

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use crate::outline::*;
 
-/// What a node of the graph stands for.
+/// A node of a control-flow graph: entry, exit, an action, or a place of deleted statements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Node {
     /// The beginning of the function.
@@ -21,8 +21,8 @@ pub enum Node {
     Deleted(u32),
 }
 
-/// Places in a function where something used to be: before the statement with this index of a block, or behind the
-/// last one.
+/// The numbers of deleted statements by place. A place is before the statement with this index of a
+/// block, or behind the last one.
 pub type Deletions = FxHashMap<(BlockId, usize), u32>;
 
 /// A control-flow graph. Nodes are numbered; [`Cfg::ENTRY`] and [`Cfg::EXIT`] are the first two.
@@ -35,17 +35,17 @@ pub struct Cfg {
 }
 
 impl Cfg {
-    /// The node of the function's beginning.
+    /// The node of the function's entry.
     pub const ENTRY: usize = 0;
-    /// The node of its end.
+    /// The node of the function's exit.
     pub const EXIT: usize = 1;
 
-    /// The graph of `function`.
+    /// Builds the control-flow graph of `function`.
     pub fn new(function: &Function) -> Self {
         Self::with_deletions(function, &Deletions::default())
     }
 
-    /// The graph of `function` with a node at each place where something used to be.
+    /// Builds the control-flow graph of `function` with a node at each place of deleted statements.
     pub fn with_deletions(function: &Function, deletions: &Deletions) -> Self {
         let mut builder = Builder {
             function,
@@ -64,27 +64,27 @@ impl Cfg {
         builder.finish()
     }
 
-    /// Number of nodes.
+    /// Returns the number of nodes.
     pub fn node_count(&self) -> usize {
         self.nodes.len()
     }
 
-    /// What a node stands for.
+    /// Returns what a node stands for.
     pub fn node(&self, index: usize) -> Node {
         self.nodes[index]
     }
 
-    /// The nodes to which control may pass from a node.
+    /// Returns the nodes to which control may go from a node.
     pub fn successors(&self, index: usize) -> &[usize] {
         &self.successors[index]
     }
 
-    /// The nodes from which control may come.
+    /// Returns the nodes from which control may come to a node.
     pub fn predecessors(&self, index: usize) -> &[usize] {
         &self.predecessors[index]
     }
 
-    /// Whether the program ends in this node: it calls `exit` or its like.
+    /// Whether the program ends in this node, because it calls `exit` or a similar function.
     pub fn ends_program(&self, index: usize) -> bool {
         self.ends_program[index]
     }

@@ -1,4 +1,4 @@
-//! The variables that a declaration declares, each with what is said of it.
+//! Reads the variables that a declaration declares.
 
 use tree_sitter::Node;
 

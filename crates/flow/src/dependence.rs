@@ -10,7 +10,7 @@ use crate::cfg::{Cfg, Node};
 use crate::dominators::control_dependence;
 use crate::outline::{Definition, Function, MEMORY};
 
-/// Which nodes a node depends on directly, in one function (the program dependence graph).
+/// The direct dependences between the nodes of one function (the program dependence graph).
 #[derive(Clone, Debug)]
 pub struct Dependence {
     /// By node: the nodes whose branch decides whether it is executed.
@@ -20,7 +20,7 @@ pub struct Dependence {
 }
 
 impl Dependence {
-    /// The dependences between the nodes of `cfg`, the graph of `function`.
+    /// Computes the dependences between the nodes of `cfg`, the graph of `function`.
     pub fn of(function: &Function, cfg: &Cfg) -> Self {
         Dependence {
             control: control_dependence(cfg),
@@ -28,7 +28,7 @@ impl Dependence {
         }
     }
 
-    /// All nodes on which one of `criterion` depends, they included.
+    /// Returns all nodes on which one of `criterion` depends, and these themselves.
     pub fn backward_slice(&self, criterion: &[usize]) -> FxHashSet<usize> {
         let mut slice = FxHashSet::default();
         let mut open = criterion.to_vec();
@@ -41,7 +41,7 @@ impl Dependence {
         slice
     }
 
-    /// All nodes that depend on one of `criterion`, they included.
+    /// Returns all nodes that depend on one of `criterion`, and these themselves.
     pub fn forward_slice(&self, criterion: &[usize]) -> FxHashSet<usize> {
         let mut dependents = vec![Vec::new(); self.control.len()];
         for (node, on) in self.control.iter().enumerate() {

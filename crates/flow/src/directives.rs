@@ -1,4 +1,4 @@
-//! Conditional directives: which branches a file has, and its text with one branch of each.
+//! Reads conditional directives: the branches of a file, and its text with one branch of each.
 //!
 //! A file is read in one configuration, as a compiler would. Nothing is known of the macros, so the caller says which
 //! branches it prefers: those that a change touches. Text that is not taken, and the directives themselves, become
@@ -19,14 +19,14 @@ pub struct Branch {
     pub certain: bool,
 }
 
-/// `#if` to `#endif`.
+/// A conditional from `#if` to `#endif`, with its branches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conditional {
     /// Its branches, in order; at least one.
     pub branches: Vec<Branch>,
 }
 
-/// A directive that is no conditional: `#define`, `#include`, …
+/// A directive other than a conditional: `#define`, `#include`, and so on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Directive {
     /// Its text with one space between words.
@@ -37,7 +37,7 @@ pub struct Directive {
     pub last_line: u32,
 }
 
-/// The directives of a file.
+/// All directives of a file.
 #[derive(Clone, Debug, Default)]
 pub struct Directives {
     /// Conditionals, in the order of their ends.
@@ -57,12 +57,12 @@ enum State {
 }
 
 impl Directives {
-    /// Finds the directives of `source`.
+    /// Reads the directives of `source`.
     pub fn read(source: &[u8]) -> Self {
         Self::read_in(source, &Setting::default())
     }
 
-    /// As [`Directives::read`]: branches that known macros rule out are impossible.
+    /// Reads the directives of `source`. Branches that known macros exclude are marked as impossible.
     pub fn read_in(source: &[u8], setting: &Setting) -> Self {
         let mut found = Directives {
             line_starts: std::iter::once(0)
@@ -144,8 +144,9 @@ impl Directives {
         }
     }
 
-    /// The text in which of each conditional only the branch is left that `choice` names (by conditional); a
-    /// conditional without one, or whose number is not a branch, loses all of them. Directives are left out as well.
+    /// Returns the text with only the chosen branch of each conditional (`choice`, by number of the
+    /// conditional). A conditional without a valid choice loses all branches. Everything removed,
+    /// directives included, becomes blanks.
     pub fn configured(&self, source: &[u8], choice: &[Option<usize>]) -> Vec<u8> {
         let mut text = source.to_vec();
         let mut blank = |from: usize, to: usize| {
@@ -168,7 +169,7 @@ impl Directives {
         text
     }
 
-    /// Whether the branches chosen leave `line` in the text.
+    /// Whether the chosen branches leave `line` in the text.
     pub fn keeps(&self, choice: &[Option<usize>], line: u32) -> bool {
         self.conditionals.iter().enumerate().all(|(i, group)| {
             group.branches.iter().enumerate().all(|(b, branch)| {
@@ -185,7 +186,7 @@ impl Directives {
         }
     }
 
-    /// The branch of each conditional that is taken when nothing else is known: the first that is possible.
+    /// Returns the first possible branch of each conditional.
     pub fn defaults(&self) -> Vec<Option<usize>> {
         self.conditionals
             .iter()

@@ -1,4 +1,4 @@
-//! Dominators, post-dominators and control dependence.
+//! Computes dominators, post-dominators and control dependence.
 //!
 //! The algorithm is Cooper, Harvey and Kennedy's: immediate dominators by intersecting paths upward in reverse
 //! post-order until nothing changes.
@@ -13,14 +13,14 @@ pub struct Dominators {
 }
 
 impl Dominators {
-    /// Which nodes every path from the entry passes on its way to a node.
+    /// Computes dominators: the nodes that every path from the entry to a node passes.
     pub fn of(cfg: &Cfg) -> Self {
         let edges = |node: usize| cfg.successors(node).to_vec();
         Self::compute(cfg.node_count(), Cfg::ENTRY, &edges)
     }
 
-    /// Which nodes every path from a node to the exit passes. Nodes from which the exit cannot be reached, those of
-    /// endless loops, count as if the last of them in the source led there.
+    /// Computes post-dominators: the nodes that every path from a node to the exit passes. An endless
+    /// loop counts as if the last of its nodes in the source led to the exit.
     pub fn post(cfg: &Cfg) -> Self {
         let mut backward: Vec<Vec<usize>> = (0..cfg.node_count())
             .map(|node| cfg.predecessors(node).to_vec())
@@ -72,7 +72,8 @@ impl Dominators {
         Dominators { immediate, root }
     }
 
-    /// The closest other node that dominates `node`; none for the root, and for nodes that are not reached.
+    /// Returns the immediate dominator of `node`. It is `None` for the root and for unreachable
+    /// nodes.
     pub fn immediate(&self, node: usize) -> Option<usize> {
         self.immediate[node].filter(|_| node != self.root)
     }
@@ -135,7 +136,8 @@ fn post_order(root: usize, successors: &dyn Fn(usize) -> Vec<usize>, len: usize)
     order
 }
 
-/// For each node the nodes on which it depends by control: a branch of theirs leads to it for certain, another may not.
+/// Returns for each node the nodes on which it depends by control: one of their branches always leads to
+/// it, and another one may not.
 pub fn control_dependence(cfg: &Cfg) -> Vec<Vec<usize>> {
     let post = Dominators::post(cfg);
     let mut depends = vec![Vec::new(); cfg.node_count()];

@@ -1,5 +1,5 @@
-//! What is known of macros at each directive of a file: what the flags say, what its own directives say, and, where they
-//! can be found, those of the headers that it includes.
+//! Tracks which macros are known at each directive of a file: from flags, from its own directives, and
+//! from headers that can be found.
 //!
 //! Nothing is guessed. What is defined in a branch that may be taken or not is not known from there on, and of what no
 //! directive defined nothing is known: headers that were not found may define it.
@@ -21,7 +21,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// Reads the directives of a text.
+    /// Reads the directives of a header's text.
     pub fn read(source: &[u8]) -> Header {
         let texts = scan(source);
         let guard = guard(&texts);
@@ -90,13 +90,14 @@ fn guard(texts: &[(usize, usize, String)]) -> Option<String> {
     (second == "define" && defined == name).then(|| name.to_owned())
 }
 
-/// Where headers are found.
+/// An interface through which the headers of `#include` directives are found.
 pub trait Headers {
-    /// The header that `file` means by `#include "name"` (or `<name>`, if it is not `quoted`), and its path.
+    /// Returns the header that `file` means by `#include "name"`, or by `#include <name>` if not
+    /// `quoted`, and its path.
     fn find(&self, file: &str, name: &str, quoted: bool) -> Option<(String, Arc<Header>)>;
 }
 
-/// What is known where a file begins.
+/// The macros that are known where a file begins, and where its headers are.
 #[derive(Clone, Default)]
 pub struct Setting<'a> {
     /// Macros that flags define.

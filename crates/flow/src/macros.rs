@@ -1,8 +1,8 @@
-//! Macros whose definitions are known, and conditions of `#if` as far as they decide them.
+//! Evaluates conditions of `#if` as far as known macros decide them.
 
 use std::collections::BTreeMap;
 
-/// What is known of macros. Of all others nothing is: headers may define them.
+/// The macros that are known to be defined or undefined. Nothing is known of all others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Macros {
     known: BTreeMap<String, Meaning>,
@@ -19,7 +19,7 @@ enum Meaning {
 }
 
 impl Macros {
-    /// What `-D` and `-U` say, in this order; other flags are passed over.
+    /// Reads `-D` and `-U` flags, in order. Other flags are ignored.
     pub fn from_flags<'a>(flags: impl IntoIterator<Item = &'a str>) -> Macros {
         let mut macros = Macros::default();
         let mut flags = flags.into_iter();
@@ -43,7 +43,7 @@ impl Macros {
         macros
     }
 
-    /// Nothing is known.
+    /// Whether no macro is known.
     pub fn is_empty(&self) -> bool {
         self.known.is_empty()
     }

@@ -5,7 +5,7 @@
 
 use patchwright_text::Span;
 
-/// A token of the source; comments are none, a string is one.
+/// A token of the source. Comments are not tokens; a string is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token {
     /// Where it stands.
@@ -14,23 +14,23 @@ pub struct Token {
     pub line: u32,
 }
 
-/// Names an action of one [`Function`]: its index in [`Function::actions`].
+/// The index of an action in [`Function::actions`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ActionId(pub u32);
 
 impl ActionId {
-    /// The index in [`Function::actions`].
+    /// Returns the index in [`Function::actions`].
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// Names a list of statements of one [`Function`], also one that is not written: an `if` without `else` has an empty
-/// list of statements there.
+/// The number of a list of statements of one [`Function`]. An `if` without `else` has an empty list
+/// there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BlockId(pub u32);
 
-/// What an action is.
+/// The kind of an action.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ActionKind {
     /// An expression, assembler, or what could not be read any further.
@@ -63,7 +63,7 @@ pub enum ActionKind {
     Return,
 }
 
-/// A write to a variable.
+/// A write to a variable by an action.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Definition {
     /// The variable's name; [`MEMORY`] for what pointers point to.
@@ -75,7 +75,7 @@ pub struct Definition {
 /// The variable that stands for all memory behind pointers.
 pub const MEMORY: &str = "*";
 
-/// A statement without those inside of it, or an operand of a condition.
+/// A statement without the statements inside it, or one operand of a condition.
 #[derive(Clone, Debug)]
 pub struct Action {
     /// What it is.
@@ -98,7 +98,7 @@ pub struct Action {
     pub declares: Vec<Variable>,
 }
 
-/// A variable as a declaration has it.
+/// A variable with its declaration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variable {
     /// Its name.
@@ -114,12 +114,13 @@ pub struct Variable {
 }
 
 impl Action {
-    /// Whether control passes through it: it is a node of the control-flow graph.
+    /// Whether control passes through the action, so that it is a node of the control-flow graph.
     pub fn is_executable(&self) -> bool {
         !matches!(self.kind, ActionKind::Declaration | ActionKind::Label(_))
     }
 
-    /// Its tokens as text, with one space between them: equal for actions that differ in layout and comments only.
+    /// Returns the tokens with one space between them. Actions that differ only in layout and
+    /// comments have equal texts.
     pub fn text(&self, source: &[u8]) -> String {
         let mut text = self.context.clone();
         for token in &self.tokens {
@@ -146,7 +147,7 @@ pub enum Condition {
 }
 
 impl Condition {
-    /// The operand that is evaluated first.
+    /// Returns the operand that is evaluated first.
     pub fn first(&self) -> ActionId {
         match self {
             Condition::Leaf(action) => *action,
@@ -155,7 +156,7 @@ impl Condition {
         }
     }
 
-    /// All operands, in order.
+    /// Returns all operands, in order.
     pub fn leaves(&self) -> Vec<ActionId> {
         fn gather(condition: &Condition, leaves: &mut Vec<ActionId>) {
             match condition {
@@ -172,7 +173,7 @@ impl Condition {
         leaves
     }
 
-    /// How the operands are grouped, without the operands themselves.
+    /// Returns how the operands are grouped, as text without the operands themselves.
     pub fn shape(&self) -> String {
         match self {
             Condition::Leaf(_) => "x".to_owned(),
@@ -192,7 +193,7 @@ pub struct Block {
     pub statements: Vec<Statement>,
 }
 
-/// A statement.
+/// A statement, with the actions and blocks of which it consists.
 #[derive(Clone, Debug)]
 pub enum Statement {
     /// One that holds no others.
@@ -250,7 +251,8 @@ pub enum Statement {
 }
 
 impl Statement {
-    /// The action that is executed first when control comes to the statement itself, if it has one of its own.
+    /// Returns the action that is executed first when control reaches the statement, if it has one of
+    /// its own.
     pub fn head(&self) -> Option<ActionId> {
         match self {
             Statement::Simple(action) => Some(*action),
@@ -269,7 +271,7 @@ impl Statement {
         }
     }
 
-    /// The statement's condition.
+    /// Returns the condition of an `if` or a loop.
     pub fn condition(&self) -> Option<&Condition> {
         match self {
             Statement::If { condition, .. }
@@ -280,7 +282,7 @@ impl Statement {
         }
     }
 
-    /// The lists of statements directly inside, in order.
+    /// Returns the blocks directly inside the statement, in order.
     pub fn blocks(&self) -> Vec<&Block> {
         match self {
             Statement::Simple(_) => Vec::new(),
@@ -296,7 +298,7 @@ impl Statement {
         }
     }
 
-    /// The actions of the statement itself, not of those inside of it.
+    /// Returns the actions of the statement without those of statements inside it.
     pub fn own_actions(&self) -> Vec<ActionId> {
         match self {
             Statement::Simple(action) => vec![*action],
@@ -320,7 +322,7 @@ impl Statement {
         }
     }
 
-    /// All actions of the statement and of those inside of it.
+    /// Returns the actions of the statement and of all statements inside it.
     pub fn all_actions(&self) -> Vec<ActionId> {
         let mut actions = self.own_actions();
         for block in self.blocks() {
@@ -332,7 +334,7 @@ impl Statement {
     }
 }
 
-/// A function with a body.
+/// A function with a body: its actions and its statements.
 #[derive(Clone, Debug)]
 pub struct Function {
     /// Its name.
@@ -360,13 +362,13 @@ pub struct Function {
 }
 
 impl Function {
-    /// One of its actions.
+    /// Returns the action with the number `id`.
     pub fn action(&self, id: ActionId) -> &Action {
         &self.actions[id.index()]
     }
 }
 
-/// Something outside of functions: a declaration, a type, a macro.
+/// A declaration, a type or a macro outside of functions.
 #[derive(Clone, Debug)]
 pub struct TopLevel {
     /// Its tokens with a space between them, or the normalised line of a directive.

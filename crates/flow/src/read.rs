@@ -1,4 +1,4 @@
-//! From text to outline, through tree-sitter's grammar of C.
+//! Reads the outline of a text by tree-sitter's grammar of C.
 //!
 //! The grammar does not know macros. What it makes of their usual uses is undone here: a call without a semicolon
 //! before a block is a loop, a specifier before a function's name may be a macro. What it cannot read it wraps in error
@@ -18,7 +18,7 @@ use crate::outline::*;
 /// Trees of generated code nest deep; address space costs nothing.
 const STACK: usize = 1 << 28;
 
-/// Reads `source` with the branches of its conditionals that `choice` names; see [`Directives`].
+/// Reads `source` with the branches of its conditionals in `choice` (see [`Directives`]).
 pub fn read(source: &[u8], directives: &Directives, choice: &[Option<usize>]) -> Outline {
     let mut text = directives.configured(source, choice);
     join_ranges(&mut text);
@@ -50,7 +50,7 @@ pub fn read_default(source: &[u8]) -> Outline {
     read_in(source, &Setting::default())
 }
 
-/// Reads `source` with the first branch of each conditional that is possible with what is known of macros.
+/// Reads `source` with the first branch of each conditional that the known macros permit.
 pub fn read_in(source: &[u8], setting: &Setting) -> Outline {
     let directives = Directives::read_in(source, setting);
     read(source, &directives, &directives.defaults())

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use patchwright_changes::git::Member;
 
-/// What is known and what is left.
+/// The state of a bisection: which commits are good, bad or skipped.
 #[derive(Clone, Debug)]
 pub struct Search {
     commits: Vec<Member>,
@@ -22,7 +22,7 @@ pub struct Search {
 }
 
 impl Search {
-    /// A search among these commits, each behind its parents; the last one has the property.
+    /// Begins a search among `commits`, each behind its parents. The last commit has the property.
     ///
     /// # Panics
     /// If there are none.
@@ -37,12 +37,12 @@ impl Search {
         }
     }
 
-    /// The commits, as given.
+    /// Returns the commits, in the order in which they were given.
     pub fn commits(&self) -> &[Member] {
         &self.commits
     }
 
-    /// This commit does not have the property, and so those before it.
+    /// Notes that the commit does not have the property. Then its ancestors do not have it either.
     pub fn is_good(&mut self, commit: usize) {
         self.in_a_row = 0;
         let mut open = vec![commit];
@@ -53,25 +53,27 @@ impl Search {
         }
     }
 
-    /// This commit has the property.
+    /// Notes that the commit has the property.
     pub fn is_bad(&mut self, commit: usize) {
         self.in_a_row = 0;
         self.bad = commit;
     }
 
-    /// Nothing can be told of this commit.
+    /// Notes that the commit cannot be judged.
     pub fn skip(&mut self, commit: usize) {
         self.in_a_row += 1;
         self.skipped.insert(commit);
     }
 
-    /// What is known so far says nothing about what stands together.
+    /// Resets the number of commits skipped in a row, which decides how far from the middle
+    /// [`Search::next`] looks.
     pub fn begin(&mut self) {
         self.in_a_row = 0;
     }
 
-    /// The commits of which one is the first to have the property, each behind its parents. When [`Search::next`] gives nothing more,
-    /// and there are several, nothing can be told of all but the last.
+    /// Returns the commits of which one is the first with the property, each behind its parents. If
+    /// [`Search::next`] returns nothing and several suspects are left, all of them but the last
+    /// cannot be judged.
     pub fn suspects(&self) -> Vec<usize> {
         let mut found = BTreeSet::new();
         let mut open = vec![self.bad];
@@ -83,8 +85,9 @@ impl Search {
         found.into_iter().collect()
     }
 
-    /// The commit to look at next: one that has half of the suspects before it. Where nothing can be told of such a commit, others at
-    /// growing distances from the middle: what does not build stands together.
+    /// Returns the commit to judge next: one that has half of the suspects before it. If such a
+    /// commit cannot be judged, the next ones are at growing distances from the middle, because
+    /// commits that do not build stand together.
     pub fn next(&self) -> Option<usize> {
         let suspects = self.suspects();
         let weights = self.weights(&suspects);
@@ -108,7 +111,7 @@ impl Search {
         best.map(|(_, commit)| commit)
     }
 
-    /// About how many more commits will be looked at.
+    /// Returns an estimate of the number of commits that are still to be judged.
     pub fn steps_left(&self) -> u32 {
         self.suspects().len().max(1).ilog2()
     }

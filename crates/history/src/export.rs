@@ -1,4 +1,5 @@
-//! A revision as a folder. The checkout is not touched: files are taken from the repository itself.
+//! Writes a revision to a folder. The files come from the repository itself, and the checkout is not
+//! touched.
 
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -6,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use patchwright_changes::git::{GitError, History, Item};
 use patchwright_exec::files::{self, FileError};
 
-/// A revision that cannot be written to a folder.
+/// Why a revision cannot be written to a folder.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
     /// The repository cannot be read.
@@ -25,7 +26,7 @@ pub enum ExportError {
     },
 }
 
-/// What was written.
+/// What [`export`] has written and left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Exported {
     /// Number of files and links.
@@ -34,8 +35,9 @@ pub struct Exported {
     pub submodules: Vec<PathBuf>,
 }
 
-/// Writes what the commit with the full name `commit` has below its folder `below` to `folder`, which is made unless it is empty. All files
-/// have the time `time` (seconds since 1970), so that none is newer than another.
+/// Writes the files of `commit` (a full name) below its folder `below` to `folder`, which is made if it
+/// does not exist, and must else be empty. All files get the time `time` in seconds since 1970, so that
+/// none is newer than another.
 ///
 /// # Errors
 /// See [`ExportError`].

@@ -1,4 +1,5 @@
-//! The commit that introduced a failure: its ends, the search between them, and what a fix has to show.
+//! Searches for the commit that introduced a failure: checks the ends of the range, bisects, and verifies
+//! a fix.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,7 +9,7 @@ use patchwright_changes::git::{Commit, GitError, History, Member};
 use crate::bisect::Search;
 use crate::trial::{Outcome, TrialError, Trials};
 
-/// What is asked.
+/// The range to search, and the fix to verify.
 #[derive(Clone, Debug, Default)]
 pub struct Question {
     /// A revision in which the test passes; none: one is looked for.
@@ -19,7 +20,7 @@ pub struct Question {
     pub fix: Option<String>,
 }
 
-/// What happens.
+/// A message of a search about its progress.
 #[derive(Debug)]
 pub enum Event<'e> {
     /// A commit is going to be built and tested.
@@ -40,7 +41,7 @@ pub enum Event<'e> {
     Note(String),
 }
 
-/// An error in what was asked, or in what the ends of the range do.
+/// A mistake in the question, or ends of the range that do not behave as the question says.
 #[derive(Debug, thiserror::Error)]
 pub enum RegressionError {
     /// A commit cannot be tried.
@@ -71,8 +72,7 @@ pub enum RegressionError {
     },
     /// The ends are in branches that parted before the failure came.
     #[error(
-        "the test `{test}` fails in {base} already, where {good} and {bad} part: it was mended on the way to {good}, and not \
-         introduced on the way to {bad}; name a revision before {base}"
+        "the test `{test}` fails already in {base}, the last common commit of {good} and {bad}: the failure was mended on the way to {good}; name a revision before {base}"
     )]
     BaseFails {
         /// The test.
@@ -128,7 +128,7 @@ impl From<GitError> for RegressionError {
     }
 }
 
-/// What came out.
+/// The result of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// One commit introduced the failure.
@@ -142,7 +142,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// Its name for programs.
+    /// Returns the stable name of the result for programs.
     pub fn code(self) -> &'static str {
         match self {
             Verdict::Found => "found",
@@ -153,7 +153,7 @@ impl Verdict {
     }
 }
 
-/// A commit that was tried.
+/// A commit that was built and tested, with its outcome.
 #[derive(Clone, Debug)]
 pub struct Tried {
     /// The commit.
@@ -162,7 +162,7 @@ pub struct Tried {
     pub outcome: Outcome,
 }
 
-/// Whether a fix is one.
+/// The four outcomes by which a fix is verified: before and at the introduction, before and at the fix.
 #[derive(Clone, Debug)]
 pub struct FixCheck {
     /// The commit that mends the failure.
@@ -175,7 +175,7 @@ pub struct FixCheck {
     pub is_after: bool,
 }
 
-/// The answer.
+/// The result of a search with its evidence.
 #[derive(Clone, Debug)]
 pub struct Answer {
     /// In a word.
@@ -199,7 +199,7 @@ pub struct Answer {
 /// So many suspects are described.
 const MOST_SUSPECTS: usize = 200;
 
-/// Searches.
+/// A search for the commit that made a test fail.
 pub struct Hunt<'h, 'b> {
     trials: &'h mut Trials<'b>,
     test: String,
@@ -210,7 +210,8 @@ pub struct Hunt<'h, 'b> {
 }
 
 impl<'h, 'b> Hunt<'h, 'b> {
-    /// A search for the commit that made the test of this name fail. `dirty` are files that have changes that are not committed.
+    /// Prepares the search for the commit that made `test` fail. `dirty` are files with changes that
+    /// are not committed; errors mention them.
     pub fn new(
         trials: &'h mut Trials<'b>,
         test: &str,
@@ -230,7 +231,7 @@ impl<'h, 'b> Hunt<'h, 'b> {
         self.trials.history()
     }
 
-    /// Searches.
+    /// Runs the search and answers `question`.
     ///
     /// # Errors
     /// See [`RegressionError`]. When time is over before the ends were tried that is [`TrialError::Cancelled`].
@@ -535,7 +536,7 @@ impl<'h, 'b> Hunt<'h, 'b> {
     }
 }
 
-/// What to do where a history may be cut off.
+/// Returns advice for a message if the history may be cut off, as in a shallow clone.
 pub fn shallow_hint(history: &History) -> &'static str {
     match history.is_shallow() {
         true => "; the clone is shallow: `git fetch --unshallow` brings the rest of the history",
@@ -547,7 +548,7 @@ fn short(commit: &Commit) -> String {
     commit.short().to_owned()
 }
 
-/// Names of files, as many as a line has room for.
+/// Returns the names of files for a message, as many as a line has room for.
 pub fn names(paths: &[PathBuf]) -> String {
     const MOST: usize = 3;
     let shown: Vec<String> = paths

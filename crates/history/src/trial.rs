@@ -1,4 +1,4 @@
-//! One commit, built and tested in a copy of its own.
+//! Builds and tests commits, each in a copy of its own.
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -19,7 +19,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::export::{ExportError, export};
 
-/// What a commit does.
+/// The outcome of building and testing a commit: it passes, fails, does both, does not build, or cannot
+/// be tested.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Outcome {
     /// The test passes.
@@ -40,7 +41,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// As the end of a sentence whose subject is a commit.
+    /// Returns the outcome as a predicate whose subject is a commit, such as `does not build`.
     pub fn text(&self) -> String {
         match self {
             Outcome::Passes => "passes".to_owned(),
@@ -54,7 +55,7 @@ impl Outcome {
     }
 }
 
-/// A commit that could not be tried.
+/// Why a commit could not be tried at all.
 #[derive(Debug, thiserror::Error)]
 pub enum TrialError {
     /// Its files cannot be written.
@@ -89,7 +90,7 @@ impl From<GitError> for TrialError {
     }
 }
 
-/// A file that all commits get from the tree that was given, such as the test itself.
+/// A file of the working tree that is put into every commit, such as the test itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Taken {
     /// Its path, relative to the project's root.
@@ -102,7 +103,7 @@ pub struct Taken {
     pub replaces: bool,
 }
 
-/// How commits are tried.
+/// How commits are built and tested.
 #[derive(Clone, Debug)]
 pub struct TrialOptions {
     /// Runs of the test on each commit, at least one.
@@ -113,7 +114,7 @@ pub struct TrialOptions {
     pub build_timeout: Duration,
 }
 
-/// What commits are tried with.
+/// Everything that trying commits needs: project, tests, repository and options.
 pub struct Bench<'b> {
     /// The project: how it is built, and what protects the rest.
     pub project: &'b Project,
@@ -135,7 +136,7 @@ pub struct Bench<'b> {
     pub options: TrialOptions,
 }
 
-/// Commits with the same files are tried once.
+/// Builds and tests commits, and remembers their outcomes. Commits with the same files are tried once.
 pub struct Trials<'b> {
     bench: Bench<'b>,
     known: HashMap<String, Outcome>,
@@ -159,7 +160,7 @@ const UNTESTABLE: i32 = 125;
 const FIRST_LOOK: Duration = Duration::from_millis(200);
 
 impl<'b> Trials<'b> {
-    /// Nothing has been tried, but for what a journal knows that is to be used.
+    /// Makes trials without outcomes, or with those of the journal if it is to be resumed.
     ///
     /// # Errors
     /// [`TrialError::Journal`].
@@ -198,22 +199,22 @@ impl<'b> Trials<'b> {
         })
     }
 
-    /// The repository.
+    /// Returns the repository from which commits are taken.
     pub fn history(&self) -> &'b History {
         self.bench.history
     }
 
-    /// Builds that were made.
+    /// Returns the number of builds so far.
     pub fn builds(&self) -> usize {
         self.builds
     }
 
-    /// Places of other repositories in commits that were built, which were empty folders there.
+    /// Returns the paths of submodules in built commits. They were empty folders there.
     pub fn submodules(&self) -> &[PathBuf] {
         &self.submodules
     }
 
-    /// Nothing is left to resume.
+    /// Removes the journal, because nothing is left to resume.
     ///
     /// # Errors
     /// When the journal cannot be removed.
@@ -221,7 +222,7 @@ impl<'b> Trials<'b> {
         self.journal.map_or(Ok(()), Journal::remove)
     }
 
-    /// Builds a commit and runs the test on it, unless that is known.
+    /// Returns the outcome of a commit, which is built and tested unless the outcome is known.
     ///
     /// # Errors
     /// See [`TrialError`]. A commit that does not build is none.

@@ -1,5 +1,5 @@
-//! Undefined behaviour that the user accepts: the execution goes on with what compilers make of it on x86-64, and it is
-//! noted.
+//! Undefined behaviour that the user permits: the execution goes on as compilers' code does on x86-64,
+//! and the behaviour is noted.
 
 use patchwright_ir::{Type, wide};
 use patchwright_semantics::{self as semantics, BinaryOp, Ty, UnaryOp};
@@ -9,7 +9,7 @@ use crate::{
     machine::Machine,
 };
 
-/// Undefined behaviour that was accepted.
+/// Undefined behaviour that was permitted: its kind, its place and how often it occurred.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Accepted {
     /// What kind.
@@ -46,12 +46,12 @@ pub(crate) struct Allowance {
 }
 
 impl Machine<'_> {
-    /// Goes on after these kinds of undefined behaviour, of which only [`CAN_BE_ALLOWED`] have an effect.
+    /// Permits these kinds of undefined behaviour. Only kinds in [`CAN_BE_ALLOWED`] have an effect.
     pub fn allow(&mut self, kinds: &[Undefined]) {
         self.allowance.kinds = kinds.to_vec();
     }
 
-    /// The undefined behaviour that was accepted, in the order in which it came up.
+    /// Returns the permitted undefined behaviour that occurred, in the order of its first occurrence.
     pub fn accepted(&self) -> &[Accepted] {
         &self.allowance.noted
     }

@@ -1,8 +1,8 @@
-//! Answers to the questions of a program.
+//! Answers to the questions of meta-programs and verifiers.
 
 use std::collections::BTreeMap;
 
-/// The answers to what a program asks instead of computing it.
+/// The values for what a program asks from outside: choices, constants and nondeterministic values.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Answers {
     /// What `__VERIFIER_nondet_int()` and the like give, call by call: bits, of which each call takes those that its

@@ -1,4 +1,4 @@
-//! What functions are executed from: instructions over the registers of a frame.
+//! The code that the interpreter executes: instructions over the registers of a frame.
 
 use patchwright_ir::{OriginId, Type};
 use patchwright_semantics::{BinaryOp, Ty, UnaryOp};

@@ -1,4 +1,4 @@
-//! Assignments that copy what has no value.
+//! Copies of values that were never written.
 //!
 //! The value of memory that `malloc` gave is not specified, and to copy it is not undefined. So where a value is loaded only to be
 //! stored, the copy has no value either, and what uses it is told.

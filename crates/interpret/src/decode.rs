@@ -1,4 +1,4 @@
-//! From the IR of a function to what is executed.
+//! Translates the IR of a function to the code that is executed.
 
 use patchwright_ir::{
     BlockId, Callee, Function, FunctionId, GlobalId, InstructionKind, LocalId, LocalKind, ObjectId,

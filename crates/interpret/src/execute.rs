@@ -1,4 +1,4 @@
-//! Calls, returns and jumps between the frames of functions.
+//! Executes calls, returns and jumps between the frames of functions.
 
 use std::rc::Rc;
 

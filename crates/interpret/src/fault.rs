@@ -1,4 +1,4 @@
-//! Why an execution ends.
+//! The ends of an execution.
 
 use std::fmt;
 
@@ -29,7 +29,7 @@ pub(crate) fn undefined<T>(kind: Undefined, message: impl Into<String>) -> Run<T
     Err(Stop::Undefined(kind, message.into()))
 }
 
-/// A place in the source.
+/// A place in the source: file, line and function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The function.
@@ -48,7 +48,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// How an execution ended.
+/// How an execution ended: by itself, by undefined behaviour, or at a limit of the interpreter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// The program ended, with this status.
@@ -70,7 +70,7 @@ pub enum Ending {
     Limit(&'static str),
 }
 
-/// The end of an execution, and where it was.
+/// How an execution ended, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// How.

@@ -12,7 +12,7 @@ use crate::{
     world::World,
 };
 
-/// Why modules are no program.
+/// Why modules cannot be linked to a program that can be executed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LinkError {
     /// The modules do not fit together.
@@ -39,12 +39,13 @@ pub enum LinkError {
         reason: String,
     },
     /// The objects do not fit.
-    #[error("the program's objects are larger than the limit of memory")]
+    #[error("the program's objects need more memory than the limit")]
     TooLarge,
 }
 
 impl<'w> Machine<'w> {
-    /// Links modules to a program.
+    /// Links modules to a program and makes a machine that can run it. `world` is everything outside
+    /// of the program.
     ///
     /// # Errors
     /// When the modules define a name twice, or use an object that nothing defines.

@@ -1,4 +1,4 @@
-//! A linked program, and the state of its execution.
+//! The machine: a linked program and the state of its execution.
 
 use std::rc::Rc;
 
@@ -16,7 +16,7 @@ use crate::{
     world::World,
 };
 
-/// What an execution may use.
+/// The limits of an execution: instructions, memory and depth of calls.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// IR instructions.
@@ -59,7 +59,7 @@ pub(crate) struct Frame {
     pub(crate) serial: u64,
 }
 
-/// A program that is executed.
+/// A linked program with the state of its execution.
 pub struct Machine<'w> {
     pub(crate) program: Program,
     /// The address of each object of the program.

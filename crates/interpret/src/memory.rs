@@ -14,7 +14,7 @@ use patchwright_semantics::Ty;
 
 use crate::fault::{Run, Stop, Undefined, undefined};
 
-/// A range of memory that is read or written.
+/// A range of bytes that is read or written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
     /// Its first address: the object in the upper 32 bits, the offset in the lower ones.

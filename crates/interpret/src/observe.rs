@@ -1,10 +1,10 @@
-//! What can be seen of an execution while it goes on.
+//! Lets an observer follow an execution.
 
 use patchwright_ir::{RoutineId, Type, wide};
 
 use crate::{code::Code, machine::Machine, memory::Access};
 
-/// An instruction or terminator of the program.
+/// The place of an instruction or terminator that is executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Step {
     /// Its routine.
@@ -15,7 +15,7 @@ pub struct Step {
     pub index: u32,
 }
 
-/// Follows an execution.
+/// An interface through which a caller follows an execution.
 ///
 /// Each instruction is announced by [`Observer::step`] before it is executed; what it reads and
 /// writes in memory and the value that it gives follow. A call of a routine with a body is
@@ -23,22 +23,22 @@ pub struct Step {
 /// a function of the library reads and writes as a part of the instruction that calls it, and may
 /// enter routines too. Instructions that only begin or end the life of a variable may be left out.
 pub trait Observer {
-    /// An instruction is going to be executed.
+    /// Called before an instruction or terminator is executed.
     fn step(&mut self, step: Step);
-    /// The last instruction of the active call gave this value to its temporary.
+    /// Called when the last instruction of the active call has given its temporary this value.
     fn value(&mut self, bits: u128);
-    /// Memory is read or written.
+    /// Called when memory is read or written.
     fn access(&mut self, access: Access);
-    /// The call of a function of the library uses the stream whose object has this address.
+    /// Called when a library function uses the stream whose object has this address.
     fn stream(&mut self, _file: u64) {}
-    /// A call of a routine with a body begins.
+    /// Called when a call of a routine with a body begins.
     fn enter(&mut self, routine: RoutineId);
-    /// The innermost call ends: by a return, or by `longjmp`.
+    /// Called when the innermost call ends, by a return or by `longjmp`.
     fn leave(&mut self);
 }
 
 impl<'w> Machine<'w> {
-    /// Lets `observer` follow the execution. To be called before [`Machine::run`].
+    /// Lets `observer` follow the execution. Call it before [`Machine::run`].
     pub fn observe(&mut self, observer: &'w mut dyn Observer) {
         self.observer = Some(observer);
         self.memory.log(true);

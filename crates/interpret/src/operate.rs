@@ -1,4 +1,4 @@
-//! Execution of the instructions of one frame.
+//! Executes the instructions of one frame.
 
 use patchwright_ir::{Type, wide};
 use patchwright_semantics::{self as semantics, BinaryOp, Ty, UnaryOp};

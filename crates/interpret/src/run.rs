@@ -1,4 +1,4 @@
-//! Executes a linked program, from what comes before `main` to what is done at its end.
+//! Runs a linked program, from the constructors before `main` to the functions of `atexit`.
 
 use patchwright_ir::{Hook, Module};
 
@@ -10,14 +10,14 @@ use crate::{
 };
 
 impl Machine<'_> {
-    /// Answers what the program asks instead of computing it. To be called before [`Machine::run`].
+    /// Sets the answers to what the program asks from outside. Call it before [`Machine::run`].
     pub fn answer(&mut self, answers: Answers) {
         self.answers = answers;
         self.answered = 0;
     }
 
-    /// Executes the program: `main` with these arguments, the first one being its name, and this
-    /// environment.
+    /// Runs the program. The first of `arguments` is its name. `environment` has texts of the form
+    /// `NAME=VALUE`.
     pub fn run(&mut self, arguments: &[Vec<u8>], environment: &[Vec<u8>]) -> Outcome {
         let ended = self.start(arguments, environment);
         self.report_accesses();

@@ -1,9 +1,9 @@
-//! What an executed program sees of the world outside: files, time, its environment. The
-//! interpreter itself touches none of it.
+//! The interface between an executed program and the world: files, time, environment. The interpreter
+//! itself touches none of them.
 
 use std::collections::BTreeMap;
 
-/// How a file is opened.
+/// The way in which a file is opened, as flags of `open`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OpenHow {
     /// For reading.
@@ -22,7 +22,7 @@ pub struct OpenHow {
     pub mode: u32,
 }
 
-/// What `stat` tells.
+/// The facts about a file that `stat` gives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Status {
     /// `st_mode`
@@ -35,7 +35,7 @@ pub struct Status {
     pub identity: (u64, u64, u64, u32, u32),
 }
 
-/// A file.
+/// A file, by descriptor or by path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Which<'a> {
     /// By its path.
@@ -44,9 +44,9 @@ pub enum Which<'a> {
     Descriptor(i32),
 }
 
-/// The world; errors are numbers of `errno`.
+/// The world of an executed program. Errors are numbers of `errno`.
 pub trait World {
-    /// Reads from a descriptor; 0 at the end.
+    /// Reads bytes from a descriptor, and returns how many. 0 is the end.
     ///
     /// # Errors
     /// `errno`.
@@ -56,49 +56,50 @@ pub trait World {
     /// # Errors
     /// `errno`.
     fn write(&mut self, descriptor: i32, bytes: &[u8]) -> Result<(), i32>;
-    /// Opens a file.
+    /// Opens a file, and returns its descriptor.
     ///
     /// # Errors
     /// `errno`.
     fn open(&mut self, path: &[u8], how: OpenHow) -> Result<i32, i32>;
-    /// Closes a descriptor.
+    /// Closes a descriptor of the program.
     ///
     /// # Errors
     /// `errno`.
     fn close(&mut self, descriptor: i32) -> Result<(), i32>;
-    /// Moves the position of a descriptor; `whence` as `lseek` has it.
+    /// Moves the position of a descriptor, and returns the new one. `whence` is that of `lseek`.
     ///
     /// # Errors
     /// `errno`.
     fn seek(&mut self, descriptor: i32, offset: i64, whence: i32) -> Result<u64, i32>;
-    /// The state of an open file.
+    /// Returns the facts about an open file.
     ///
     /// # Errors
     /// `errno`.
     fn status(&mut self, descriptor: i32) -> Result<Status, i32>;
-    /// The state of a named file; of a symbolic link itself unless `follow`.
+    /// Returns the facts about a named file. Without `follow` a symbolic link is not followed.
     ///
     /// # Errors
     /// `errno`.
     fn status_of(&mut self, path: &[u8], follow: bool) -> Result<Status, i32>;
-    /// Removes a file.
+    /// Removes the file at `path`, as `unlink` does.
     ///
     /// # Errors
     /// `errno`.
     fn remove(&mut self, path: &[u8]) -> Result<(), i32>;
-    /// Renames a file.
+    /// Renames a file, and replaces a file at `to`, as `rename` does.
     ///
     /// # Errors
     /// `errno`.
     fn rename(&mut self, from: &[u8], to: &[u8]) -> Result<(), i32>;
-    /// Sets when a file was read and changed last, in seconds and nanoseconds since 1970; what is `None` stays.
+    /// Sets the times of access and change of a file, in seconds and nanoseconds since 1970. `None`
+    /// leaves a time as it is.
     ///
     /// # Errors
     /// `errno`.
     fn set_times(&mut self, which: Which<'_>, times: [Option<(i64, u32)>; 2]) -> Result<(), i32>;
     /// Whether a descriptor is a terminal.
     fn is_terminal(&mut self, descriptor: i32) -> bool;
-    /// Seconds and nanoseconds since 1970.
+    /// Returns the time in seconds and nanoseconds since 1970.
     fn now(&mut self) -> (i64, u32);
 }
 
@@ -126,7 +127,7 @@ pub struct Closed {
 }
 
 impl Closed {
-    /// One with this standard input.
+    /// Makes a world with this standard input.
     pub fn with_input(input: impl Into<Vec<u8>>) -> Closed {
         Closed {
             input: input.into(),

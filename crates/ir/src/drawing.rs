@@ -1,4 +1,4 @@
-//! The control-flow graph as boxes and edges, to be drawn; and the drawing in the language of Graphviz.
+//! Draws the control flow of a function as boxes and edges, also in the language of Graphviz.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use crate::{
     text::{print_instruction, print_local, print_terminator},
 };
 
-/// Boxes with lines of text, and edges between them.
+/// A graph of boxes with lines of text, and edges between them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Drawing {
     /// The function's name.
@@ -19,7 +19,8 @@ pub struct Drawing {
     pub edges: Vec<(usize, usize, String)>,
 }
 
-/// The graph of a function: one box a block.
+/// Returns the drawing of a function's control flow. The first box has the function's variables; each
+/// other box is a block.
 pub fn control_flow(function: &Function) -> Drawing {
     let mut drawing = Drawing {
         name: function.name.clone(),
@@ -61,7 +62,7 @@ pub fn control_flow(function: &Function) -> Drawing {
 }
 
 impl Drawing {
-    /// In the language of Graphviz.
+    /// Returns the drawing in the language of Graphviz.
     pub fn dot(&self) -> String {
         let mut out = String::new();
         let _ = writeln!(out, "digraph \"{}\" {{", escaped(&self.name));

@@ -1,4 +1,5 @@
-//! What `math.h` computes exactly on `long double`, the x87's format of 80 bits, bit by bit.
+//! The functions of `math.h` that are exact on `long double`, the 80-bit format of the x87. Values are
+//! its bits.
 
 use rustc_apfloat::{Float, Round, ieee};
 
@@ -9,7 +10,7 @@ const LEADING: u128 = 1 << 63;
 const FRACTION: u128 = (1 << 64) - 1;
 const BIAS: i32 = 16383;
 
-/// How a number is made a whole one.
+/// The direction in which a number is rounded to a whole one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Whole {
     /// `floorl`
@@ -24,7 +25,7 @@ pub enum Whole {
     Even,
 }
 
-/// A whole number near `a`.
+/// Returns `a` rounded to a whole number.
 pub fn whole(a: u128, how: Whole) -> u128 {
     let round = match how {
         Whole::Down => Round::TowardNegative,
@@ -39,18 +40,19 @@ pub fn whole(a: u128, how: Whole) -> u128 {
         .to_bits()
 }
 
-/// `fmodl`
+/// Returns the remainder of `a / b`, with the sign of `a` (`fmodl`).
 pub fn remainder(a: u128, b: u128) -> u128 {
     let (a, b) = (Extended::from_bits(a), Extended::from_bits(b));
     a.c_fmod(b).value.to_bits()
 }
 
-/// `copysignl`
+/// Returns `a` with the sign of `b` (`copysignl`).
 pub fn with_sign_of(a: u128, b: u128) -> u128 {
     a & !(1 << 79) | b & 1 << 79
 }
 
-/// `fmaxl` or `fminl`: the other number where one is none.
+/// Returns the greater operand (`fmaxl`) or the smaller one (`fminl`). If one operand is not a number,
+/// the result is the other one.
 pub fn extreme(a: u128, b: u128, greatest: bool) -> u128 {
     let (x, y) = (Extended::from_bits(a), Extended::from_bits(b));
     let first = match greatest {
@@ -62,12 +64,12 @@ pub fn extreme(a: u128, b: u128, greatest: bool) -> u128 {
     if first { a } else { b }
 }
 
-/// `ldexpl`
+/// Returns `a` times 2 to the power of `by` (`ldexpl`).
 pub fn scaled(a: u128, by: i32) -> u128 {
     Extended::from_bits(a).scalbn(by).to_bits()
 }
 
-/// `frexpl`: a fraction from 0.5 to 1, and the exponent of 2.
+/// Returns a fraction from 0.5 to below 1 and the exponent of 2 (`frexpl`).
 pub fn split(a: u128) -> (u128, i32) {
     let value = Extended::from_bits(a);
     if value.is_zero() || !value.is_finite() {
@@ -78,7 +80,7 @@ pub fn split(a: u128) -> (u128, i32) {
     (fraction.to_bits(), exponent)
 }
 
-/// `sqrtl`, rounded to nearest.
+/// Returns the square root, rounded to nearest (`sqrtl`).
 pub fn root(a: u128) -> u128 {
     let value = Extended::from_bits(a);
     if value.is_zero() || value.is_nan() || (value.is_infinite() && !value.is_negative()) {

@@ -1,4 +1,4 @@
-//! Functions, their variables and their blocks.
+//! Functions of the IR, with their variables and blocks.
 
 use crate::{
     instruction::{Instruction, Terminator},
@@ -6,7 +6,7 @@ use crate::{
     types::{BlockId, LocalId, OriginId, TempId, Type},
 };
 
-/// Who can name a function or an object.
+/// Whether other modules can name a function or an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Linkage {
     /// Its translation unit only (`static`, literals).
@@ -17,7 +17,7 @@ pub enum Linkage {
     Weak,
 }
 
-/// A function, defined or only declared.
+/// A function of a module, defined or only declared.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Function {
     /// Its name.
@@ -45,38 +45,38 @@ pub struct Function {
 }
 
 impl Function {
-    /// It has a body.
+    /// Whether the function has a body.
     pub fn is_defined(&self) -> bool {
         !self.blocks.is_empty()
     }
 
-    /// The local that `id` names.
+    /// Returns the local with the number `id`.
     pub fn local(&self, id: LocalId) -> &Local {
         &self.locals[id.index()]
     }
 
-    /// The block that `id` names.
+    /// Returns the block with the number `id`.
     pub fn block(&self, id: BlockId) -> &Block {
         &self.blocks[id.index()]
     }
 
-    /// The type of the temporary that `id` names.
+    /// Returns the type of the temporary with the number `id`.
     pub fn temporary(&self, id: TempId) -> Type {
         self.temporaries[id.index()].ty
     }
 
-    /// The origin that `id` names.
+    /// Returns the origin with the number `id`.
     pub fn origin(&self, id: OriginId) -> Origin {
         self.origins[id.index()]
     }
 
-    /// All blocks with their names, in order.
+    /// Returns the numbers of all blocks, in order. The entry comes first.
     pub fn block_ids(&self) -> impl Iterator<Item = BlockId> + use<> {
         (0..self.blocks.len() as u32).map(BlockId)
     }
 
-    /// The blocks that control can go to each block from; a block with several edges to another
-    /// one is listed once for each.
+    /// Returns for each block the blocks with an edge to it. A block with several such edges is
+    /// listed once for each.
     pub fn predecessors(&self) -> Vec<Vec<BlockId>> {
         let mut found = vec![Vec::new(); self.blocks.len()];
         for id in self.block_ids() {
@@ -87,7 +87,7 @@ impl Function {
         found
     }
 
-    /// The reasons of the parts that could not be lowered, in order.
+    /// Returns the reasons of the `unsupported` instructions, in the order of the code.
     pub fn unsupported(&self) -> impl Iterator<Item = &str> {
         self.blocks.iter().flat_map(|block| {
             block
@@ -98,14 +98,14 @@ impl Function {
     }
 }
 
-/// A parameter: what callers pass, and the local that holds it.
+/// A parameter: the type that callers pass, and the local that holds it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Parameter {
     /// The type as it is passed.
     pub ty: Type,
 }
 
-/// A variable.
+/// A variable of a function, from the source or made by lowering.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Local {
     /// Its name in C; empty for those that lowering adds.
@@ -116,7 +116,7 @@ pub struct Local {
     pub origin: OriginId,
 }
 
-/// How a local is touched.
+/// Whether a local is a register or an object in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LocalKind {
     /// A scalar, by `read` and `write` only.
@@ -130,14 +130,14 @@ pub enum LocalKind {
     },
 }
 
-/// An intermediate value.
+/// An intermediate value, which one instruction defines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Temporary {
     /// Its type.
     pub ty: Type,
 }
 
-/// Instructions that are executed one after the other, and what comes then.
+/// Instructions that are executed in order, and the terminator behind them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Block {
     /// The instructions.
@@ -146,7 +146,7 @@ pub struct Block {
     pub terminator: Terminator,
 }
 
-/// A way from one block to another.
+/// An edge of the control flow: the next block, and where the edge comes from in the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Edge {
     /// Where it goes.

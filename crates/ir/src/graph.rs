@@ -1,4 +1,4 @@
-//! Dominator trees: of graphs, and of a function's blocks.
+//! Computes dominator trees of graphs and of the blocks of a function.
 
 use crate::{function::Function, types::BlockId};
 
@@ -80,18 +80,18 @@ impl DominatorTree {
         }
     }
 
-    /// There is a way from the root to the node.
+    /// Whether a path leads from the root to `node`.
     pub fn is_reachable(&self, node: usize) -> bool {
         self.immediate[node].is_some()
     }
 
-    /// The closest other node that every way to `node` leads through; `None` for the root and for
-    /// unreachable nodes.
+    /// Returns the immediate dominator of `node`: the closest other node on every path to it. It is
+    /// `None` for the root and for unreachable nodes.
     pub fn immediate(&self, node: usize) -> Option<usize> {
         self.immediate[node].filter(|_| node != self.root)
     }
 
-    /// Every way to `below` leads through `above`; a node dominates itself.
+    /// Whether every path to `below` passes `above`. A node dominates itself.
     pub fn dominates(&self, above: usize, mut below: usize) -> bool {
         while self.depth[below] > self.depth[above] {
             match self.immediate(below) {
@@ -102,7 +102,7 @@ impl DominatorTree {
         above == below
     }
 
-    /// The reachable nodes, each after its immediate dominator.
+    /// Returns the reachable nodes, each behind its immediate dominator.
     pub fn order(&self) -> &[usize] {
         &self.order
     }
@@ -149,12 +149,13 @@ fn postorder(successors: &[Vec<usize>], root: usize) -> Vec<usize> {
     order
 }
 
-/// Which blocks every way from the entry to a block leads through.
+/// The dominator tree of a function's blocks: the blocks that every path from the entry to a block
+/// passes.
 #[derive(Clone, Debug)]
 pub struct Dominators(DominatorTree);
 
 impl Dominators {
-    /// Computes them for a function with a body.
+    /// Computes the dominators of a function with a body.
     pub fn of(function: &Function) -> Dominators {
         let successors: Vec<Vec<usize>> = function
             .blocks
@@ -167,19 +168,19 @@ impl Dominators {
         Dominators(DominatorTree::of(&successors, 0))
     }
 
-    /// Control can get to the block.
+    /// Whether a path leads from the entry to `block`.
     pub fn is_reachable(&self, block: BlockId) -> bool {
         self.0.is_reachable(block.index())
     }
 
-    /// The closest other block that every way to `block` leads through; `None` for the entry and
-    /// for unreachable blocks.
+    /// Returns the immediate dominator of `block`. It is `None` for the entry and for unreachable
+    /// blocks.
     pub fn immediate(&self, block: BlockId) -> Option<BlockId> {
         let above = self.0.immediate(block.index())?;
         Some(BlockId(above as u32))
     }
 
-    /// Every way to `below` leads through `above`; a block dominates itself.
+    /// Whether every path to `below` passes `above`. A block dominates itself.
     pub fn dominates(&self, above: BlockId, below: BlockId) -> bool {
         self.0.dominates(above.index(), below.index())
     }

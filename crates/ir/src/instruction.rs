@@ -1,4 +1,4 @@
-//! Instructions, terminators and operands.
+//! Instructions, terminators and operands of the IR.
 
 use patchwright_semantics::{BinaryOp, UnaryOp};
 
@@ -8,7 +8,7 @@ use crate::{
     types::{BlockId, FunctionId, LocalId, OriginId, TempId, Type},
 };
 
-/// What an operand is.
+/// The value of an operand: a temporary, a constant or an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Value {
     /// The value of a temporary.
@@ -30,7 +30,7 @@ pub enum Value {
     },
 }
 
-/// An operand, and the node whose value it is.
+/// An operand with the node of the source whose value it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operand {
     /// Its value.
@@ -39,7 +39,7 @@ pub struct Operand {
     pub origin: OriginId,
 }
 
-/// Who is called.
+/// The function that a call calls: a known one, or a pointer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Callee {
     /// This function.
@@ -48,7 +48,7 @@ pub enum Callee {
     Indirect(Operand),
 }
 
-/// An argument of a call.
+/// An argument of a call, with the type that it is passed in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Argument {
     /// The type that it is passed as.
@@ -57,7 +57,7 @@ pub struct Argument {
     pub value: Operand,
 }
 
-/// An instruction.
+/// An instruction with its origin in the source.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Instruction {
     /// What it does.
@@ -66,7 +66,7 @@ pub struct Instruction {
     pub origin: OriginId,
 }
 
-/// What the index of an array may be.
+/// The bounds of the index of an array whose length is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Subscript {
     /// Elements of the array; at least one.
@@ -76,7 +76,7 @@ pub struct Subscript {
 }
 
 impl Subscript {
-    /// The greatest index.
+    /// Returns the greatest permitted index.
     pub fn greatest(self) -> u64 {
         match self.end {
             true => self.count,
@@ -85,7 +85,7 @@ impl Subscript {
     }
 }
 
-/// What an instruction does. `dst` is the temporary that it defines.
+/// The operation of an instruction, with its operands. `dst` is the temporary that it defines.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)]
 pub enum InstructionKind {
@@ -243,7 +243,7 @@ pub enum InstructionKind {
 }
 
 impl Instruction {
-    /// The temporary that it defines.
+    /// Returns the temporary that the instruction defines, if any.
     pub fn defines(&self) -> Option<TempId> {
         use InstructionKind::*;
         match &self.kind {
@@ -275,7 +275,7 @@ impl Instruction {
         }
     }
 
-    /// Its operands, in order.
+    /// Returns all operands, in order.
     pub fn operands(&self) -> Vec<Operand> {
         use InstructionKind::*;
         match &self.kind {
@@ -383,7 +383,7 @@ impl Instruction {
         }
     }
 
-    /// The temporary that it defines, to be renamed.
+    /// Returns the temporary that the instruction defines, so that it can be renamed.
     pub fn defines_mut(&mut self) -> Option<&mut TempId> {
         use InstructionKind::*;
         match &mut self.kind {
@@ -406,7 +406,8 @@ impl Instruction {
         }
     }
 
-    /// The reason, if this stands for what could not be lowered.
+    /// Returns the reason of an `unsupported` instruction, which stands for code that could not be
+    /// lowered.
     pub fn unsupported(&self) -> Option<&str> {
         match &self.kind {
             InstructionKind::Unsupported { reason, .. } => Some(reason),
@@ -415,7 +416,7 @@ impl Instruction {
     }
 }
 
-/// How a block ends.
+/// The end of a block: where control goes next.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Terminator {
     /// What it does.
@@ -428,8 +429,8 @@ pub struct Terminator {
     pub inside: Option<OriginId>,
 }
 
-/// Where control would go if a jump (`break`, `continue`, `goto`, `return`, a call that never returns, the way back of a loop
-/// without a condition) were left out of the source.
+/// Where control would go if a jump were left out of the source. Jumps are `break`, `continue`, `goto`,
+/// `return`, calls that never return, and the way back of a loop without a condition.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Without {
     /// To where it goes with it; and what is no jump.
@@ -441,7 +442,7 @@ pub enum Without {
     End,
 }
 
-/// One arm of a switch: the values from `low` to `high`.
+/// One case of a switch: the values from `low` to `high`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SwitchCase {
     /// The least value, in the mathematical sense.
@@ -452,7 +453,7 @@ pub struct SwitchCase {
     pub edge: Edge,
 }
 
-/// What a terminator does.
+/// The kind of a terminator, with its edges.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)]
 pub enum TerminatorKind {
@@ -483,7 +484,7 @@ pub enum TerminatorKind {
 }
 
 impl Terminator {
-    /// The ways out, in order: `then` before `otherwise`, cases before the default.
+    /// Returns all edges: `then` before `otherwise`, and cases before the default.
     pub fn edges(&self) -> Vec<Edge> {
         match &self.kind {
             TerminatorKind::Goto(edge) => vec![*edge],
@@ -501,7 +502,7 @@ impl Terminator {
         }
     }
 
-    /// Calls `visit` with each way out, in the order of [`Terminator::edges`].
+    /// Calls `visit` with each edge, in the order of [`Terminator::edges`].
     pub fn for_each_edge_mut(&mut self, visit: &mut dyn FnMut(&mut Edge)) {
         match &mut self.kind {
             TerminatorKind::Goto(edge) => visit(edge),
@@ -523,7 +524,7 @@ impl Terminator {
         }
     }
 
-    /// Its operand, to be changed.
+    /// Returns the operand of a branch, a switch or a return, to be changed.
     pub fn operand_mut(&mut self) -> Option<&mut Operand> {
         match &mut self.kind {
             TerminatorKind::Branch { condition, .. } => Some(condition),
@@ -533,7 +534,7 @@ impl Terminator {
         }
     }
 
-    /// Its operand, if it has one.
+    /// Returns the operand of a branch, a switch or a return, if there is one.
     pub fn operand(&self) -> Option<Operand> {
         match &self.kind {
             TerminatorKind::Branch { condition, .. } => Some(*condition),

@@ -1,4 +1,4 @@
-//! Modules linked to a program: which definition each name of each module means.
+//! Links modules to a program: finds the definition that each name of each module means.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use crate::{
     types::{FunctionId, GlobalId, ObjectId, RoutineId},
 };
 
-/// Why modules are no program.
+/// Why modules cannot be linked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LinkError {
     /// Two definitions of a name.
@@ -28,7 +28,7 @@ pub enum LinkError {
     },
 }
 
-/// A function of a program.
+/// A function of a program, with the module that defines it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Routine {
     /// Its name.
@@ -41,7 +41,7 @@ pub struct Routine {
     pub defined: bool,
 }
 
-/// An object of static storage duration of a program.
+/// An object of static storage duration of a program, with the module that defines it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Object {
     /// Its name.
@@ -54,8 +54,7 @@ pub struct Object {
     pub defined: bool,
 }
 
-/// Modules that were linked together. What is static is a routine or an object of its own for each
-/// module; all other names are shared.
+/// Linked modules. A static function or object belongs to its module; all other names are shared.
 #[derive(Clone, Debug, Default)]
 pub struct Program {
     /// The modules.
@@ -215,49 +214,49 @@ impl Program {
         Ok(())
     }
 
-    /// What a module means by one of its functions.
+    /// Returns the routine that a function of a module means.
     pub fn routine_of(&self, module: usize, function: FunctionId) -> RoutineId {
         self.functions[module][function.index()]
     }
 
-    /// What a module means by its functions, in their order.
+    /// Returns the routines that the functions of a module mean, in the order of the functions.
     pub fn routines_of(&self, module: usize) -> &[RoutineId] {
         &self.functions[module]
     }
 
-    /// What a module means by one of its globals.
+    /// Returns the object that a global of a module means.
     pub fn object_of(&self, module: usize, global: GlobalId) -> ObjectId {
         self.globals[module][global.index()]
     }
 
-    /// All routines, in order.
+    /// Returns the numbers of all routines, in order.
     pub fn routine_ids(&self) -> impl Iterator<Item = RoutineId> + use<> {
         (0..self.routines.len() as u32).map(RoutineId)
     }
 
-    /// A routine's entry.
+    /// Returns the routine with the number `id`.
     pub fn routine(&self, id: RoutineId) -> &Routine {
         &self.routines[id.index()]
     }
 
-    /// A routine's definition, or its declaration when it has none.
+    /// Returns the definition of a routine, or a declaration if it has no definition.
     pub fn function(&self, id: RoutineId) -> &Function {
         let routine = self.routine(id);
         self.modules[routine.module].function(routine.function)
     }
 
-    /// A routine's definition.
+    /// Returns the definition of a routine, or `None` if it is only declared.
     pub fn body(&self, id: RoutineId) -> Option<&Function> {
         self.routine(id).defined.then(|| self.function(id))
     }
 
-    /// An object's definition, or its declaration when it has none.
+    /// Returns the definition of an object, or a declaration if it has no definition.
     pub fn global(&self, id: ObjectId) -> &Global {
         let object = &self.objects[id.index()];
         self.modules[object.module].global(object.global)
     }
 
-    /// The routine of this name that other modules can name too.
+    /// Returns the routine called `name` that is not static.
     pub fn routine_named(&self, name: &str) -> Option<RoutineId> {
         self.routine_ids().find(|&id| {
             self.routine(id).name == name && self.function(id).linkage != Linkage::Internal

@@ -1,4 +1,4 @@
-//! Translation units, their objects, and where things come from.
+//! Modules of the IR: translation units, their objects, and origins in the source.
 
 use patchwright_text::Span;
 
@@ -7,7 +7,7 @@ use crate::{
     types::{FileId, FunctionId, GlobalId},
 };
 
-/// One translation unit.
+/// One translation unit in the IR.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Module {
     /// Its source files; file 0 is the main one.
@@ -22,7 +22,7 @@ pub struct Module {
     pub destructors: Vec<Hook>,
 }
 
-/// A function that is called before `main`, or when the program ends.
+/// A function that runs before `main` (constructor) or at the end of the program (destructor).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hook {
     /// The function.
@@ -33,31 +33,31 @@ pub struct Hook {
 }
 
 impl Module {
-    /// The function that `id` names.
+    /// Returns the function with the number `id`.
     pub fn function(&self, id: FunctionId) -> &Function {
         &self.functions[id.index()]
     }
 
-    /// The global that `id` names.
+    /// Returns the global with the number `id`.
     pub fn global(&self, id: GlobalId) -> &Global {
         &self.globals[id.index()]
     }
 
-    /// The function called `name`, defined or declared.
+    /// Returns the number of the function called `name`, defined or declared.
     pub fn function_named(&self, name: &str) -> Option<FunctionId> {
         let index = self.functions.iter().position(|f| f.name == name)?;
         Some(FunctionId(index as u32))
     }
 }
 
-/// A source file.
+/// A source file of a module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceFile {
     /// Its path, as the compile command or the compiler names it.
     pub path: String,
 }
 
-/// The node of the C tree that something comes from, by its number in crate `csource`.
+/// The node of the C tree from which a piece of IR comes, by its number in crate `csource`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Node {
     /// `ExprId`
@@ -68,7 +68,7 @@ pub enum Node {
     Variable(u32),
 }
 
-/// Where something comes from.
+/// The node of the source from which a piece of IR comes, with its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Origin {
     /// The node of the C tree.
@@ -80,7 +80,7 @@ pub struct Origin {
     pub line: Option<(FileId, u32)>,
 }
 
-/// What an address constant points to.
+/// The function or object to which an address constant points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Target {
     /// An object.
@@ -100,7 +100,7 @@ pub struct Relocation {
     pub addend: i64,
 }
 
-/// What an object holds when the program starts.
+/// The contents of an object when the program starts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Data {
     /// Its first bytes; the rest is zero.

@@ -1,4 +1,4 @@
-//! Types of values, and the names of things.
+//! The types of values in the IR, and numbers that name things.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ macro_rules! id {
         pub struct $name(pub u32);
 
         impl $name {
-            /// Its position in the list that it names a thing of.
+            /// Returns the number as an index into the list of such things.
             pub fn index(self) -> usize {
                 self.0 as usize
             }
@@ -44,7 +44,7 @@ id!(/// Names an object of static storage duration of a linked program.
 id!(/// Names an origin of a function.
     OriginId, "!");
 
-/// The type of a value.
+/// The type of a value in the IR.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum Type {
@@ -74,7 +74,7 @@ pub enum Type {
 }
 
 impl Type {
-    /// The type of crate `semantics`, for the types that it knows.
+    /// Returns the type of crate `semantics`, or `None` for types that it does not know.
     pub const fn scalar(self) -> Option<Ty> {
         Some(match self {
             Type::Bool => Ty::Bool,
@@ -95,7 +95,7 @@ impl Type {
         })
     }
 
-    /// Bytes of an object of this type; 0 for `void`.
+    /// Returns the size in bytes of an object of this type. That of `void` is 0.
     pub const fn size(self) -> u64 {
         match self {
             Type::Void => 0,
@@ -108,7 +108,7 @@ impl Type {
         }
     }
 
-    /// An integer type, `_Bool` and the wide ones included.
+    /// Whether this is an integer type, `_Bool` and 128-bit integers included.
     pub const fn is_integer(self) -> bool {
         match self.scalar() {
             Some(ty) => ty.is_integer(),
@@ -116,17 +116,17 @@ impl Type {
         }
     }
 
-    /// A floating type.
+    /// Whether this is a floating type.
     pub const fn is_float(self) -> bool {
         matches!(self, Type::F32 | Type::F64 | Type::F80)
     }
 
-    /// A type that a temporary or register can have: all but `void` and aggregates.
+    /// Whether a temporary or a register can have this type: all but `void` and aggregates.
     pub const fn is_value(self) -> bool {
         !matches!(self, Type::Void | Type::Aggregate { .. })
     }
 
-    /// An integer type with negative values.
+    /// Whether this is an integer type with negative values.
     pub const fn is_signed(self) -> bool {
         matches!(
             self,
@@ -134,7 +134,7 @@ impl Type {
         )
     }
 
-    /// The type that `text` names, if any; the inverse of `Display`.
+    /// Returns the type that `text` names, or `None`. It is the inverse of `Display`.
     pub fn parse(text: &str) -> Option<Type> {
         if let Some(size) = text.strip_prefix("agg") {
             return Some(Type::Aggregate {

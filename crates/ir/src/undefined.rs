@@ -1,6 +1,6 @@
-//! Kinds of undefined behaviour.
+//! The kinds of undefined behaviour.
 
-/// What is undefined about what a program did. One list for those who execute the IR and those who encode it.
+/// A kind of undefined behaviour. The interpreter and the encoding share this list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum Undefined {
@@ -35,8 +35,8 @@ pub enum Undefined {
 }
 
 impl Undefined {
-    /// Whether one mistake may be told as either kind: by those who execute, and by those who encode, who see more or less of
-    /// where a pointer comes from.
+    /// Whether one mistake may be reported as either kind. The interpreter and the encoding know more
+    /// or less about where a pointer comes from.
     pub fn may_stand_for(self, other: Undefined) -> bool {
         use Undefined::*;
         // A pointer that leads to where nothing may be accessed; what moves it there is a mistake already.
@@ -62,7 +62,7 @@ impl Undefined {
                 .any(|kinds| kinds.contains(&self) && kinds.contains(&other))
     }
 
-    /// A name that does not change, for scripts.
+    /// Returns the stable name of the kind for scripts, such as `null-pointer`.
     pub fn code(self) -> &'static str {
         match self {
             Undefined::NullPointer => "null-pointer",

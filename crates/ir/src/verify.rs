@@ -1,4 +1,4 @@
-//! The invariants of the IR, and the check of them.
+//! Checks the invariants of the IR.
 
 use patchwright_semantics::BinaryOp;
 
@@ -48,7 +48,7 @@ pub enum Invariant {
     EntryFirst,
 }
 
-/// A violated invariant, and where.
+/// A violated invariant with its place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {invariant:?}: {message}")]
 pub struct Violation {
@@ -60,10 +60,10 @@ pub struct Violation {
     pub message: String,
 }
 
-/// All violations of the invariants in a module.
+/// Checks all invariants of a module.
 ///
 /// # Errors
-/// The list, when it is not empty.
+/// All violations, if there are any.
 pub fn verify(module: &Module) -> Result<(), Vec<Violation>> {
     let mut found = Vec::new();
     globals(module, &mut found);

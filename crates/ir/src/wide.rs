@@ -17,7 +17,7 @@ fn extended(bits: u128) -> Extended {
     Extended::from_bits(bits)
 }
 
-/// `a op b`, both of type `ty`; a shift takes its count in the same type.
+/// Returns `a op b`, both of type `ty`. A shift takes its count in the same type.
 pub fn binary(op: BinaryOp, ty: Type, a: u128, b: u128) -> Option<u128> {
     if let Some(scalar) = ty.scalar() {
         return semantics::binary(op, scalar, a as u64, b as u64).map(u128::from);
@@ -87,7 +87,7 @@ fn signed(op: BinaryOp, a: i128, b: i128) -> Option<u128> {
     } as u128)
 }
 
-/// `a << b` or `a >> b`, `a` of type `left`, `b` of type `right`.
+/// Returns `a << b` or `a >> b`, with `a` of type `left` and `b` of type `right`.
 pub fn shift(op: BinaryOp, left: Type, right: Type, a: u128, b: u128) -> Option<u128> {
     // A negative count is huge in the form of its type.
     let count = if right.is_signed() && right.scalar().is_some() {
@@ -118,8 +118,8 @@ pub fn shift(op: BinaryOp, left: Type, right: Type, a: u128, b: u128) -> Option<
     })
 }
 
-/// The type in which an operator on values of a signed integer type wraps around, where C does not define what happens
-/// when the result does not fit: the unsigned one of the same size. A value of either is converted to the other without
+/// Returns the unsigned type of the same size, in which `op` on the signed type `ty` can be computed with
+/// wrapping. It is `None` if `op` on `ty` cannot overflow. Values convert between both types without
 /// loss.
 pub fn wraps_in(op: BinaryOp, ty: Type) -> Option<Type> {
     let may_overflow = matches!(
@@ -135,7 +135,7 @@ pub fn wraps_in(op: BinaryOp, ty: Type) -> Option<Type> {
     may_overflow.then_some(unsigned)
 }
 
-/// `op a`, of type `ty`.
+/// Returns `op a` in type `ty`.
 pub fn unary(op: UnaryOp, ty: Type, a: u128) -> Option<u128> {
     if let Some(scalar) = ty.scalar() {
         return semantics::unary(op, scalar, a as u64).map(u128::from);
@@ -159,7 +159,7 @@ pub fn truth(ty: Type, a: u128) -> bool {
     }
 }
 
-/// `a`, of type `from`, converted to type `to`.
+/// Returns `a`, of type `from`, converted to type `to`.
 pub fn convert(from: Type, to: Type, a: u128) -> Option<u128> {
     if let (Some(from), Some(to)) = (from.scalar(), to.scalar()) {
         return semantics::convert(from, to, a as u64).map(u128::from);
@@ -261,7 +261,7 @@ fn float_to_integer(value: Extended, to: Type) -> Option<u128> {
     })
 }
 
-/// The value of type `ty` that decimal digits mean, if they do; `inf` and `nan` included.
+/// Returns the value of type `ty` that a decimal text means, `inf` and `nan` included, or `None`.
 pub fn parse_float(ty: Type, text: &str) -> Option<u128> {
     match ty {
         Type::F32 => Some(u128::from(text.parse::<f32>().ok()?.to_bits())),
@@ -276,8 +276,7 @@ pub fn parse_float(ty: Type, text: &str) -> Option<u128> {
     }
 }
 
-/// The bits of a value as the canonical form of its type has them: those above its size dropped
-/// or extended.
+/// Returns `bits` in the canonical form of `ty`: bits above its size are dropped or extended.
 pub fn canonical(ty: Type, bits: u128) -> u128 {
     match ty.scalar() {
         Some(scalar) => u128::from(scalar.canonical(bits as u64)),

@@ -1,10 +1,10 @@
-//! Which functions a compiler complains about.
+//! Finds the functions about which a compiler complains.
 
 use std::path::Path;
 
 use patchwright_text::{LineMap, Span};
 
-/// A file of which some functions are woven.
+/// A file of which some functions are woven, with their lines.
 pub struct WovenFile<'a> {
     /// Relative to the project's root.
     pub relative: &'a Path,
@@ -14,9 +14,9 @@ pub struct WovenFile<'a> {
     pub functions: Vec<(u32, &'a str, Span)>,
 }
 
-/// The woven functions in whose lines `message` reports errors: number and name, each once. An error in the body of a
-/// macro is blamed on the functions that the macro is expanded in, and one in no function's lines on the function in
-/// which the compiler says it is (`FILE: In function 'NAME':`).
+/// Returns the number and the name of each woven function in whose lines `message` reports errors. An
+/// error in the body of a macro is blamed on the functions that use the macro. An error outside of all
+/// functions is blamed on the function that the compiler names (`FILE: In function 'NAME':`).
 pub fn blamed_functions(message: &str, files: &[WovenFile<'_>]) -> Vec<(u32, String)> {
     let mut found: Vec<(u32, String)> = Vec::new();
     for (name, number, in_function) in blamed_places(message) {
@@ -47,8 +47,8 @@ pub fn blamed_functions(message: &str, files: &[WovenFile<'_>]) -> Vec<(u32, Str
     found
 }
 
-/// Files and lines of the compiler's errors, or of the macro invocations that they come from, and the function in which
-/// the compiler says that they are.
+/// Returns the file and the line of each error in a compiler's message, and the function that the
+/// compiler names. For an error inside a macro it is the place where the macro is used.
 pub fn blamed_places(message: &str) -> Vec<(&str, u32, &str)> {
     let mut found = Vec::new();
     let mut in_function = "";

@@ -1,8 +1,8 @@
-//! Where failing tests crashed: from a sanitizer's report, or from what each process executed last.
+//! Finds where failing tests crashed: from a sanitizer's report, or from what each process executed last.
 
 use std::path::{Path, PathBuf};
 
-/// A line of a sanitizer's stack, or the place in a message about a failed assertion.
+/// One line of a sanitizer's stack, or the place of a failed assertion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
     /// The file as the report names it.
@@ -28,8 +28,8 @@ pub fn reported_frames(text: &[u8]) -> Vec<Frame> {
     }
 }
 
-/// The frames of the call that freed the memory which was used, or else of the one that allocated the memory beyond whose end
-/// something was used, where a report of AddressSanitizer names it.
+/// Returns the frames of the call that freed the memory which was used, as a report of AddressSanitizer
+/// names it. If the memory was not freed, they are those of the call that allocated it.
 pub fn heap_frames(text: &[u8]) -> Vec<Frame> {
     let text = String::from_utf8_lossy(text);
     let mut lines = text.lines();

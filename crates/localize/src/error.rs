@@ -1,4 +1,4 @@
-//! Why a localization cannot be done.
+//! The errors of a localization.
 
 use patchwright_csource::ParseError;
 use patchwright_exec::{BuildError, ExecutedError, FileError, PoolError, RunError, TestError};
@@ -66,7 +66,7 @@ pub enum LocalizeError {
 }
 
 impl LocalizeError {
-    /// The user, or a signal, has ended the run.
+    /// Whether the user or a signal has ended the run.
     pub fn is_cancelled(&self) -> bool {
         match self {
             LocalizeError::Run(RunError::Cancelled)

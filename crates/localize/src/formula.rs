@@ -1,9 +1,11 @@
-//! How suspicious a statement is, from how many failing and passing tests execute it.
+//! Formulas of spectrum-based fault localization: suspicion from the numbers of failing and passing
+//! tests.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// How many tests execute a statement, and how many there are.
+/// The numbers of failing and passing tests that execute a statement, and of all failing and passing
+/// tests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Failing tests that execute it.
@@ -32,7 +34,7 @@ pub enum Formula {
 }
 
 impl Formula {
-    /// All of them.
+    /// All formulas. The first one is the default.
     pub const ALL: [Formula; 4] = [
         Formula::Ochiai,
         Formula::Tarantula,
@@ -40,7 +42,7 @@ impl Formula {
         Formula::Op2,
     ];
 
-    /// Its name on the command line and in JSON.
+    /// Returns the name of the formula on the command line and in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Formula::Ochiai => "ochiai",
@@ -50,7 +52,8 @@ impl Formula {
         }
     }
 
-    /// The score: greater is more suspicious. A statement that no failing test executes has 0, or less with Op2.
+    /// Returns the score of a statement; a greater one is more suspicious. A statement that no
+    /// failing test executes has 0, or less with Op2.
     pub fn score(self, counts: Counts) -> f64 {
         let number = |count: usize| count as f64;
         let ratio = |part: f64, whole: f64| if part == 0.0 { 0.0 } else { part / whole };
@@ -67,7 +70,8 @@ impl Formula {
         }
     }
 
-    /// The score brought into the range from 0 to 1, in the same order: what can be combined with other evidence.
+    /// Returns the score scaled to the range from 0 to 1, in the same order, so that it can be
+    /// combined with other evidence.
     pub fn suspiciousness(self, counts: Counts) -> f64 {
         let score = self.score(counts);
         match self {
@@ -86,7 +90,7 @@ impl fmt::Display for Formula {
     }
 }
 
-/// A name that is no formula.
+/// The error that a name is not that of a formula. It lists the names.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no formula; there are ochiai, tarantula, dstar and op2")]
 pub struct UnknownFormula(String);

@@ -1,4 +1,4 @@
-//! Which sources are worth reading: those of which failing tests execute a function.
+//! Chooses the sources to read: those of which failing tests execute a function.
 
 use std::path::PathBuf;
 

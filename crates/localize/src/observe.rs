@@ -1,4 +1,4 @@
-//! One build in which every statement has a mark, and which statements each test executes in it.
+//! Builds the program with a mark at every statement, and records which statements each test executes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -43,7 +43,7 @@ pub(crate) const TIMEOUT_FACTOR: u32 = 3;
 /// The name of the copy with marks.
 const MARKED: &str = "marked";
 
-/// The untouched program, built, and what its tests do.
+/// The built, untouched program with its tests and their baseline, which [`localize`] observes.
 pub struct Subject<'a> {
     /// The built copy; its sources are read.
     pub worker: &'a mut Worker,
@@ -69,7 +69,7 @@ pub struct Subject<'a> {
     pub events: &'a (dyn Fn(Event) + Sync),
 }
 
-/// What a localization tells while it works.
+/// A message of a localization about its progress.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
     /// A phase begins.
@@ -87,7 +87,7 @@ pub enum Event {
     Warning(String),
 }
 
-/// What one test executes.
+/// The statements that one test executes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TestCoverage {
     /// The test, by its index in the suite.
@@ -103,7 +103,7 @@ pub struct TestCoverage {
     pub heap: Vec<u32>,
 }
 
-/// What the tests of a program execute.
+/// The statements of a program, and which tests execute them.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Localization {
     /// The sources with statements.
@@ -122,7 +122,7 @@ pub struct Localization {
 }
 
 impl Localization {
-    /// Ranks what failing tests execute.
+    /// Ranks the statements that failing tests execute, and their functions and files.
     pub fn rank(&self, formula: Formula) -> Ranking {
         Ranking::new(self, formula)
     }
@@ -150,7 +150,7 @@ impl Localization {
         counts
     }
 
-    /// The smallest statement of a file whose text contains `span`.
+    /// Returns the number of the smallest statement of a file whose text contains `span`.
     pub fn innermost(&self, file: usize, span: Span) -> Option<u32> {
         let first = self.files.get(file)?.first as usize;
         let rest = self.statements.get(first..)?;
@@ -163,7 +163,7 @@ impl Localization {
             .map(|(index, _)| (first + index) as u32)
     }
 
-    /// The statements of a file, and the operands of conditions, that stand in `span`.
+    /// Returns the numbers of a file's statements and operands of conditions that stand in `span`.
     pub fn inside(&self, file: usize, span: Span) -> impl Iterator<Item = u32> {
         let first = self
             .files
@@ -198,7 +198,8 @@ struct Plan {
     count: u32,
 }
 
-/// Reads the sources that failing tests execute, marks their statements, builds, and runs every test that is not flaky once.
+/// Reads the sources that failing tests execute, marks their statements, builds the program, and runs
+/// each test once, flaky ones aside.
 ///
 /// # Errors
 /// When there are no statements, or the marked program cannot be built or observed.
@@ -698,14 +699,14 @@ fn sudden_ends(one: &Observed, found: &Localization) -> Vec<Vec<u32>> {
     ends
 }
 
-/// The text of the first line of a statement, without the blanks around it.
+/// Returns the first line of a statement's text, without blanks around it.
 pub fn first_line(file: &SourceFile, statement: &Statement) -> String {
     let text = statement.span.slice(&file.source).unwrap_or_default();
     let line = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
     String::from_utf8_lossy(line).trim().to_owned()
 }
 
-/// The lines of a file, without their ends.
+/// Returns the lines of a file, without line ends.
 pub fn lines_of(file: &SourceFile) -> Vec<String> {
     let map = LineMap::new(&file.source);
     (1..=map.line_count())

@@ -1,20 +1,25 @@
-//! The order of suspicion.
+//! Ranks statements by suspicion.
 //!
-//! A statement's *score* is what the formula says of the tests that execute it. Where failing tests crash, that is
-//! evidence of its own, the statement's *nearness* to the crash: for a failing test, `1/(k+1)` for the statement of the
-//! stack's frame `k` (0 is innermost), `1/(k+1.5)` for those round it, which decide whether it is executed, and `1/(k+2)` for the
-//! other statements that the test executes in that frame's function; in the stack of the call that allocated or freed the memory in
-//! question `1.2/(k+2)` and `0.6/(k+2)` for the first four frames; the greatest of these, and 0 elsewhere; then the mean over all failing tests. Both are combined as
-//! independent reasons: `suspiciousness = 1 − (1 − score) · (1 − nearness)`, with the score brought into the range from
-//! 0 to 1 where the formula leaves it. Without a crash the order is that of the formula.
+//! A statement's *score* is that of the formula, from the tests that execute it. If failing tests crash,
+//! each statement also has a *nearness* to the crash. For one failing test the nearness is the greatest
+//! of these numbers, and 0 for all other statements:
 //!
-//! Ties are broken by the nearness (all that only failing tests execute may have the greatest score), then by the score, then by
-//! place: file, then offset.
+//! * `1/(k+1)` for the statement of the stack's frame `k` (0 is innermost);
+//! * `1/(k+1.5)` for the statements around it, which decide whether it is executed;
+//! * `1/(k+2)` for the other statements that the test executes in that frame's function;
+//! * `1.2/(k+2)` and `0.6/(k+2)` for the first four frames of the call that allocated or freed the memory
+//!   in question.
+//!
+//! The nearness of a statement is the mean over all failing tests. Score and nearness are combined as
+//! independent reasons: `suspiciousness = 1 − (1 − score) · (1 − nearness)`, with the score scaled to the
+//! range from 0 to 1. Without a crash the order is that of the formula.
+//!
+//! Ties are broken by the nearness, then by the score, then by place: file, then offset.
 
 use crate::formula::{Counts, Formula};
 use crate::observe::Localization;
 
-/// A statement with its suspiciousness.
+/// A statement with its rank and its suspiciousness.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ranked {
     /// The statement.
@@ -33,7 +38,7 @@ pub struct Ranked {
     pub counts: Counts,
 }
 
-/// A function or file with its suspiciousness, that of its most suspicious statement.
+/// A function or a file. Its suspiciousness is that of its most suspicious statement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RankedGroup {
     /// Index of the function or file.
@@ -50,7 +55,8 @@ pub struct RankedGroup {
     pub statements: usize,
 }
 
-/// All that failing tests execute, most suspicious first.
+/// The statements that failing tests execute with their functions and files, each list the most
+/// suspicious first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ranking {
     /// Statements that a failing test executes.

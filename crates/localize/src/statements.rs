@@ -1,4 +1,4 @@
-//! The statements of a source file: which there are, and where a mark can be put before them.
+//! Lists the statements of a source file, and where a mark can stand before them.
 
 use std::path::PathBuf;
 
@@ -42,7 +42,7 @@ pub struct FunctionInfo {
     pub body: Span,
 }
 
-/// A source file with statements.
+/// A source file with its functions and statements.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceFile {
     /// Relative to the project's root.

@@ -1,4 +1,4 @@
-//! Structures and unions as values.
+//! Lowers structures and unions as values.
 
 use patchwright_csource::{
     BinaryOperator, CastKind, ExprId, ExprKind, UnaryOperator, detail::Detail,

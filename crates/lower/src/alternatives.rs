@@ -1,4 +1,4 @@
-//! Alternatives: other meanings that an expression may have in a meta-program.
+//! Alternatives of expressions: other meanings that an expression may have in a meta-program.
 //!
 //! The IR of a meta-program asks, where an expression with alternatives is evaluated, the function
 //! [`CHOICE`] which of them is meant, and [`CONSTANT`] for a number that is left open. Neither has a
@@ -15,14 +15,14 @@ use rustc_hash::FxHashMap;
 
 use crate::{edge::to, function::FunctionLowerer};
 
-/// The function that says which alternative is meant: `int __patchwright_choice(int number)`, 0 for
-/// the original, `k` for the `k`-th alternative.
+/// The name of the function that chooses among alternatives: `int __patchwright_choice(int number)`. 0 is
+/// the original, `k` is the `k`-th alternative.
 pub const CHOICE: &str = "__patchwright_choice";
 
-/// The function that gives a number which is left open: `long __patchwright_constant(int number)`.
+/// The name of the function that gives an open constant: `long __patchwright_constant(int number)`.
 pub const CONSTANT: &str = "__patchwright_constant";
 
-/// Something that can be compared.
+/// An operand of a comparison that [`Alternative::Beside`] adds.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Atom {
     /// The value of a variable of an integer or pointer type.
@@ -76,7 +76,8 @@ pub enum Alternative {
     },
 }
 
-/// The alternatives of an expression; several expressions that are one text share one.
+/// The alternatives of an expression with the number of their choice. Expressions that are copies of one
+/// text share a choice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
     /// The argument for [`CHOICE`].
@@ -85,7 +86,7 @@ pub struct Choice {
     pub alternatives: Vec<Alternative>,
 }
 
-/// The alternatives of a translation unit's expressions, by function.
+/// The alternatives of the expressions of a translation unit, by function.
 #[derive(Clone, Debug, Default)]
 pub struct Alternatives {
     /// The expressions of each function, by its name.

@@ -1,4 +1,4 @@
-//! Functions that the compiler itself knows.
+//! Lowers calls of functions that the compiler itself knows (`__builtin_…`).
 
 use patchwright_csource::{
     BinaryOperator, CastKind, ExprId, ExprKind, UnaryOperator, detail::Detail,

@@ -1,4 +1,4 @@
-//! Calls.
+//! Lowers calls.
 
 use patchwright_csource::{ExprId, ExprKind};
 use patchwright_ir::{

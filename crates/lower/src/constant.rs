@@ -1,4 +1,4 @@
-//! Constant expressions.
+//! Evaluates constant expressions.
 
 use patchwright_clib::{Special, special};
 use patchwright_csource::{

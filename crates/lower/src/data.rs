@@ -1,4 +1,4 @@
-//! Initial data of objects with static storage duration.
+//! Computes the initial data of objects with static storage duration.
 
 use patchwright_csource::{
     CastKind, ExprId, ExprKind,

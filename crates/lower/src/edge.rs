@@ -1,4 +1,4 @@
-//! Edges of the control flow that is being made.
+//! Makes the edges of the control flow.
 
 use patchwright_ir::{BlockId, Edge, OriginId};
 

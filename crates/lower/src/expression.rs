@@ -1,4 +1,4 @@
-//! Expressions.
+//! Lowers expressions.
 
 use patchwright_csource::{
     BinaryOperator, CastKind, ExprId, ExprKind, StmtId, StmtKind, UnaryOperator, detail::Detail,

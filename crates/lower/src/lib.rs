@@ -8,10 +8,10 @@
 //!   origin is the operator's node. Conversions are instructions of their own.
 //!
 //! # Order of evaluation
-//! Where C leaves the order open, this is what gcc 12 does without optimisation: operands of
-//! operators from left to right; a value that is assigned before its place, but after it when the
-//! value is a call; arguments of calls from the last to the first, after the function itself
-//! is evaluated.
+//! Where C leaves the order open, this is what gcc 12 does without optimisation:
+//! * operands of operators from left to right;
+//! * an assigned value before its place, but after it if the value is a call;
+//! * arguments of calls from the last to the first, after the function itself.
 //!
 //! # Lifetimes
 //! A local comes to life, without a value, at its declaration, and dies where its block is left by

@@ -1,4 +1,4 @@
-//! Operators: arithmetic, comparisons, pointers, compound assignments.
+//! Lowers operators: arithmetic, comparisons, pointers, compound assignments.
 
 use patchwright_csource::{BinaryOperator, ExprId, ExprKind, UnaryOperator, detail::Detail};
 use patchwright_ir::{InstructionKind, Operand, OriginId, Type, wide};

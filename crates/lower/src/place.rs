@@ -1,4 +1,4 @@
-//! Places of objects: what lvalues designate.
+//! Lowers lvalues to places of objects.
 
 use patchwright_csource::{
     BinaryOperator, CastKind, ExprId, ExprKind, UnaryOperator, VarId,

@@ -1,4 +1,4 @@
-//! Removal of the blocks that control never gets to.
+//! Removes blocks that control never reaches.
 
 use patchwright_ir::{BlockId, Function, TempId, Terminator, TerminatorKind, Value, Without};
 

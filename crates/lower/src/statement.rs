@@ -1,4 +1,4 @@
-//! Statements.
+//! Lowers statements.
 
 use patchwright_csource::{
     ExprId, ExprKind, StmtId, StmtKind, Storage, VarId,

@@ -1,4 +1,4 @@
-//! Subscripts of arrays whose length is known: which index is none of the array's.
+//! Finds the bounds of subscripts of arrays whose length is known.
 //!
 //! An access beyond a whole object is seen where memory is accessed. An array that is a part of something, a member or the row of a
 //! matrix, ends before its object does; so its subscripts say what they may be. What is told of such an array is what

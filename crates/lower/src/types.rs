@@ -1,4 +1,4 @@
-//! What C types are in the IR.
+//! Maps C types to types of the IR.
 
 use patchwright_csource::types::{FloatKind, IntegerKind, TypeId, TypeKind, TypeTable};
 use patchwright_ir::Type;
@@ -107,7 +107,8 @@ pub(crate) fn parts(types: &TypeTable, ty: TypeId) -> Option<Parts> {
     Some(Parts { of, count, complex })
 }
 
-/// The type that values of a scalar type of C have in the IR; `None` for arrays, records and what is not known.
+/// Returns the IR type of values of a scalar C type. It is `None` for arrays, records and types that are
+/// not known.
 pub fn scalar(types: &TypeTable, ty: TypeId) -> Option<Type> {
     match class(types, ty) {
         Class::Scalar(ty) => Some(ty),

@@ -1,4 +1,4 @@
-//! Translation units: globals, declarations, and the names of things.
+//! Lowers translation units: globals, declarations, and the names of functions and objects.
 
 use patchwright_csource::{
     self as c, Storage, TranslationUnit, VarId,
@@ -20,14 +20,15 @@ use crate::{
     types::{Class, class},
 };
 
-/// Lowers a translation unit: all functions that its main file defines, those of included files that other units can
-/// name, and the objects and functions that they use, those that headers define included. `path` is how the compile command names its main
-/// file, which becomes file 0 of the module.
+/// Lowers a translation unit to a module. The module has all functions that the main file defines and
+/// those of included files that other units can name. It also has the objects and functions that these
+/// use, from headers too. `path` is the name of the main file in the compile command; it becomes file 0
+/// of the module.
 pub fn lower(unit: &TranslationUnit, path: &str) -> Module {
     lower_all(unit, path, None)
 }
 
-/// Lowers a translation unit as [`lower`] does, as a meta-program with these alternatives.
+/// Lowers a translation unit as [`lower`] does, as a meta-program with `alternatives`.
 pub fn lower_with(unit: &TranslationUnit, path: &str, alternatives: &Alternatives) -> Module {
     lower_all(unit, path, Some(alternatives))
 }

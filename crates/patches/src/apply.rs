@@ -1,4 +1,4 @@
-//! Applying a patch to a tree, in memory.
+//! Applies raw patches to a tree in memory.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry as MapEntry;
@@ -17,17 +17,17 @@ use crate::tree::{BaseFile, BaseTree, Entry, line_starts};
 /// The most leading parts of paths that are left out when the level is searched for.
 const MOST_STRIP: usize = 8;
 
-/// How diffs are read.
+/// How [`Applier`] reads diffs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reading {
-    /// How many leading parts of paths are left out; without a number, the level is found: the one at which the files
-    /// exist and everything applies.
+    /// How many leading parts of paths are dropped (`-p`). `None` searches for the number with which
+    /// the files exist and everything applies.
     pub strip: Option<usize>,
-    /// What the headers of hunks are good for.
+    /// Whether the line counts in hunk headers are believed.
     pub counts: Counts,
 }
 
-/// Applies patches to one tree.
+/// Applies raw patches to one tree, each to the untouched tree.
 pub struct Applier<'t> {
     tree: &'t dyn BaseTree,
     reading: Reading,
@@ -125,12 +125,13 @@ fn shortened(base: &BaseFile, mut edits: Vec<Edit>) -> Vec<Edit> {
 type Files = BTreeMap<RelativePath, State>;
 
 impl<'t> Applier<'t> {
-    /// Applies to `tree` what is read like that.
+    /// Makes an applier for `tree` that reads diffs as `reading` says.
     pub fn new(tree: &'t dyn BaseTree, reading: Reading) -> Self {
         Applier { tree, reading }
     }
 
-    /// Applies a patch.
+    /// Applies one raw patch to the untouched tree. The result is the changed files, or the reason
+    /// why the patch does not apply. The tree itself stays as it is.
     pub fn apply(&self, raw: RawPatch) -> Applied {
         let RawPatch { id, origin, body } = raw;
         let result = match body {

@@ -1,4 +1,4 @@
-//! Unified diffs: what they say, before any tree is looked at.
+//! Parses unified diffs, before any tree is looked at.
 //!
 //! Both forms are read: git's, with its extended headers for renames, copies, modes, new and
 //! deleted files; and plain ones (`diff -u`, with time stamps or without). Text before, between and
@@ -6,7 +6,7 @@
 //! well although it is plainly part of a hunk (more lines than the header of the hunk says) is an
 //! error here: a patch applied in half is worse than one that is refused.
 
-/// A unified diff of any number of files.
+/// A parsed unified diff of any number of files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Diff {
     /// One for each file, in the order of the text; at least one.
@@ -17,10 +17,10 @@ pub struct Diff {
     pub recounted: usize,
 }
 
-/// What the numbers of lines in the headers of hunks are good for.
+/// Whether the line counts in hunk headers are believed. Language models often miscount them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Counts {
-    /// A hunk has as many lines as its header says, or the diff is broken.
+    /// A hunk has as many lines as its header says. Else [`parse`] fails.
     #[default]
     Believed,
     /// A hunk goes on as long as there are lines that can be its own, as for `git apply --recount`. Empty lines at its end
@@ -28,7 +28,7 @@ pub enum Counts {
     Ignored,
 }
 
-/// The part of a diff that speaks of one file.
+/// The part of a diff that changes one file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileDiff {
     /// The line at which it begins, from 1.
@@ -39,30 +39,30 @@ pub struct FileDiff {
     pub old: Name,
     /// The name of the new file.
     pub new: Name,
-    /// The file comes into being.
+    /// Whether the diff makes the file.
     pub created: bool,
-    /// The file goes.
+    /// Whether the diff removes the file.
     pub deleted: bool,
     /// `rename from` and `rename to`, or `copy from` and `copy to`; these have no leading part.
     pub moved: Option<Moved>,
     /// The mode that the file gets, where the diff changes it or makes the file.
     pub new_mode: Option<u32>,
-    /// The pieces that change, in order.
+    /// The hunks, in order.
     pub hunks: Vec<Hunk>,
 }
 
-/// A renaming or a copy in git's form.
+/// A renaming or a copy, as git's extended headers write it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Moved {
-    /// The source.
+    /// The path of the source file, without a leading part.
     pub from: Vec<u8>,
-    /// The target.
+    /// The path of the new file, without a leading part.
     pub to: Vec<u8>,
     /// Whether the source stays.
     pub copy: bool,
 }
 
-/// A name in a diff's header.
+/// The name of a file in the header of a diff (`---` or `+++`).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Name {
     /// The header has none.
@@ -74,7 +74,7 @@ pub enum Name {
     Path(Vec<u8>),
 }
 
-/// A piece that changes.
+/// One hunk: lines that a diff removes and adds, with the lines around them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hunk {
     /// The line of the diff at which it begins, from 1.
@@ -86,7 +86,7 @@ pub struct Hunk {
     pub lines: Vec<HunkLine>,
 }
 
-/// A line of a hunk.
+/// One line of a hunk, with the side to which it belongs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HunkLine {
     /// Whether it is in the old text, the new one, or both.
@@ -95,7 +95,7 @@ pub struct HunkLine {
     pub text: Vec<u8>,
 }
 
-/// Where a line of a hunk belongs.
+/// Whether a line of a hunk stands in the old text, in the new text, or in both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// In both texts.
@@ -106,7 +106,7 @@ pub enum Side {
     New,
 }
 
-/// A diff that cannot be understood.
+/// Why [`parse`] cannot read a diff, and in which line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {message}")]
 pub struct DiffError {
@@ -116,7 +116,8 @@ pub struct DiffError {
     pub message: String,
 }
 
-/// Reads a diff.
+/// Parses a unified diff, git's or plain. Text before, between and behind the parts of single files is
+/// skipped.
 ///
 /// # Errors
 /// A text without any diff of a file, binary diffs, other forms of diffs, and hunks whose lines are

@@ -1,4 +1,4 @@
-//! Finding the place of a hunk, as `patch(1)` does.
+//! Finds the place of a hunk in a file, as `patch(1)` does.
 //!
 //! A hunk is looked for at the line that it says, moved by as much as the hunk before it was; then
 //! further and further away on both sides. If it fits nowhere, one line of context less at each end

@@ -1,4 +1,4 @@
-//! Reading sets of patches.
+//! Reads sets of patches from files, folders and standard input.
 //!
 //! What is read, by content and not by name:
 //!
@@ -28,7 +28,7 @@ use serde::Deserialize;
 
 use crate::model::{Body, Origin, PatchId, RawPatch};
 
-/// Where patches are read from.
+/// A file, a folder or standard input from which patches are read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
     /// A file or a folder.
@@ -37,7 +37,7 @@ pub enum Source {
     Stdin,
 }
 
-/// A set of patches that cannot be read.
+/// Why patches cannot be read, with file and line.
 #[derive(Debug, thiserror::Error)]
 pub enum InputError {
     /// A file or folder cannot be read.
@@ -84,7 +84,8 @@ pub enum InputError {
     NoPatches,
 }
 
-/// The patches of some sources, one at a time.
+/// Iterates over the raw patches of some sources. It reads them one at a time, so large sets need little
+/// memory.
 pub struct Inputs<'s> {
     files: std::vec::IntoIter<Source>,
     stdin: &'s mut dyn Read,
@@ -96,7 +97,7 @@ pub struct Inputs<'s> {
     failed: bool,
 }
 
-/// Reads the patches of `sources`, in their order. `stdin` is where standard input is read from.
+/// Returns an iterator over the patches of `sources`, in their order. `stdin` stands for standard input.
 ///
 /// # Errors
 /// Folders that cannot be listed, and having no source. What is wrong with a file comes as an item.

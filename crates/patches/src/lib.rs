@@ -13,6 +13,7 @@
 //! * What is applied is applied in whole. A patch of which one hunk fails does not apply.
 
 mod apply;
+/// Parsing of unified diffs, before any tree is looked at.
 pub mod diff;
 mod hunk;
 mod input;

@@ -1,4 +1,4 @@
-//! What a patch is.
+//! The types of patches: raw as they were read, and applied as edits of files.
 
 use std::fmt;
 use std::ops::Range;
@@ -10,7 +10,7 @@ use patchwright_text::{Edit, apply_edits};
 use crate::path::{PathError, RelativePath};
 use patchwright_text::{Digest, Hasher};
 
-/// What a patch is called in reports; unique in its set, printable, not empty.
+/// The name of a patch in reports. It is unique in its set, printable and not empty.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PatchId(pub String);
 
@@ -20,7 +20,7 @@ impl fmt::Display for PatchId {
     }
 }
 
-/// Where a patch was read.
+/// The file, and the line in it, where a patch was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {
     /// The file as it was named; `-` for standard input.
@@ -33,7 +33,7 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// Where line `line` (from 1) of the patch is, for a message.
+    /// Returns `FILE:LINE` of line `line` (from 1) of the patch, for a message.
     pub fn place(&self, line: usize) -> String {
         let file = self.file.display();
         if self.lines_are_of_file {
@@ -50,7 +50,7 @@ impl fmt::Display for Origin {
     }
 }
 
-/// A patch as it was read, not yet applied to anything.
+/// A patch as it was read, not yet applied to a tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RawPatch {
     /// Its name.
@@ -61,7 +61,7 @@ pub struct RawPatch {
     pub body: Body,
 }
 
-/// What a raw patch does.
+/// What a raw patch changes: a diff, or a replacement in one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Body {
     /// The text of a unified diff, with whatever stands round it.
@@ -82,15 +82,15 @@ pub enum Body {
     },
 }
 
-/// A new text of a file, as edits of the old one. Several patches of one file share the old text.
+/// The new text of a file, as edits of the old one. All patches of a file share its old text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewText {
     base: Arc<[u8]>,
     edits: Box<[Edit]>,
 }
 
-/// Lines that a patch replaces by others, without context. Half open, counted from 0; an empty
-/// range stands before the line that it names.
+/// Old lines and the new lines that replace them, without context. Ranges are half open and count from 0;
+/// an empty range stands before the line that it names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LineRange {
     /// In the old text.
@@ -109,7 +109,7 @@ impl NewText {
         }
     }
 
-    /// A text that is all new.
+    /// Makes the text of a new file, whose old text is empty.
     pub fn added(text: Vec<u8>) -> Self {
         let edits = match text.is_empty() {
             true => vec![],
@@ -118,17 +118,17 @@ impl NewText {
         NewText::new(Arc::from([]), edits)
     }
 
-    /// The old text; empty for a new file.
+    /// Returns the old text. It is empty for a new file.
     pub fn base(&self) -> &Arc<[u8]> {
         &self.base
     }
 
-    /// The edits: whole lines, sorted, not overlapping.
+    /// Returns the edits of the old text: whole lines, sorted, not overlapping.
     pub fn edits(&self) -> &[Edit] {
         &self.edits
     }
 
-    /// The pieces whose concatenation is the new text.
+    /// Returns the pieces whose concatenation is the new text, without making it.
     pub fn pieces(&self) -> impl Iterator<Item = &[u8]> + Clone {
         let starts = std::iter::once(0).chain(self.edits.iter().map(|e| e.span.end as usize));
         let ends = self.edits.iter().map(|e| e.span.start as usize);
@@ -139,7 +139,7 @@ impl NewText {
             .flat_map(|(kept, added)| [kept, added])
     }
 
-    /// The new text.
+    /// Returns the whole new text.
     pub fn to_vec(&self) -> Vec<u8> {
         self.pieces().flatten().copied().collect()
     }
@@ -154,7 +154,7 @@ impl NewText {
         (parted && self.base == other.base).then(|| NewText::new(self.base.clone(), edits))
     }
 
-    /// The lines that are replaced, in order.
+    /// Returns the replaced lines with their replacements, in order.
     pub fn changed_lines(&self) -> Vec<LineRange> {
         let count = |bytes: &[u8]| {
             let newlines = bytes.iter().filter(|byte| **byte == b'\n').count();
@@ -222,7 +222,7 @@ pub enum FileChange {
 }
 
 impl FileChange {
-    /// The file that the change leaves behind, or removes.
+    /// Returns the path of the file after the change, or of the removed file.
     pub fn path(&self) -> &RelativePath {
         match self {
             FileChange::Modify { path, .. }
@@ -233,7 +233,7 @@ impl FileChange {
         }
     }
 
-    /// All files that it touches.
+    /// Returns all paths that the change touches: for a renaming the old and the new one.
     pub fn paths(&self) -> impl Iterator<Item = &RelativePath> {
         let from = match self {
             FileChange::Rename { from, .. } => Some(from),
@@ -242,7 +242,7 @@ impl FileChange {
         from.into_iter().chain([self.path()])
     }
 
-    /// The new text of its file, if it gives one.
+    /// Returns the new text, or `None` if the change removes the file or only changes its mode.
     pub fn text(&self) -> Option<&NewText> {
         match self {
             FileChange::Modify { text, .. }
@@ -253,7 +253,7 @@ impl FileChange {
     }
 }
 
-/// A patch that applies to the tree.
+/// A patch that was applied to a tree in memory: which files it changes, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Patch {
     /// Its name.
@@ -268,8 +268,8 @@ pub struct Patch {
 }
 
 impl Patch {
-    /// Does what both do, under this one's name; `None` unless both only give files other texts, and in a file that both change
-    /// what stands between their changes stays.
+    /// Combines two patches into one with this patch's id. The result is `None` unless both only
+    /// modify existing files, and at least one unchanged byte lies between any two edits.
     pub fn and(&self, other: &Patch) -> Option<Patch> {
         let mut changes = self.changes.clone();
         for change in &other.changes {
@@ -295,7 +295,8 @@ impl Patch {
         })
     }
 
-    /// Equal for two patches exactly when they turn the tree into the same tree.
+    /// Returns a digest that is equal for two patches exactly if they turn the tree into the same
+    /// tree.
     pub fn digest(&self) -> Digest {
         let mut hasher = Hasher::new();
         let mut write = |path: &RelativePath, kind: u64, text: Option<&NewText>| {
@@ -337,7 +338,7 @@ impl Patch {
     }
 }
 
-/// Something that the user should know about how a patch was applied.
+/// What the user should know about how a patch was applied, for instance with an offset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ApplyNote {
     /// Leading parts of the paths were left out, as by `patch -pN`; not said for the usual level
@@ -417,7 +418,7 @@ impl fmt::Display for ApplyNote {
     }
 }
 
-/// What became of a raw patch.
+/// The result of applying a raw patch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Applied {
     /// It applies.
@@ -426,7 +427,7 @@ pub enum Applied {
     DoesNotApply(DoesNotApply),
 }
 
-/// A patch that does not apply to the tree.
+/// A raw patch that does not apply, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DoesNotApply {
     /// Its name.
@@ -465,7 +466,7 @@ pub enum Reason {
         file: String,
     },
     /// A file that it makes exists already.
-    #[error("{place}: {file} is to be made, but exists")]
+    #[error("{place}: the patch makes {file}, which exists already")]
     Exists {
         /// The file and line of the diff.
         place: String,
@@ -514,7 +515,7 @@ pub enum Reason {
         lines: [usize; 2],
     },
     /// A deletion of a file that has more than what the diff removes.
-    #[error("{place}: {file} is to be removed, but not all of its text is in the diff")]
+    #[error("{place}: the patch removes {file}, but the diff does not have all of its text")]
     NotEmptied {
         /// The file and line of the diff.
         place: String,
@@ -542,7 +543,7 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// Whether the patch itself is broken, whatever the tree.
+    /// Whether the patch is broken in itself, so that it applies to no tree.
     pub fn is_malformed(&self) -> bool {
         matches!(self, Reason::Malformed { .. } | Reason::Path { .. })
     }

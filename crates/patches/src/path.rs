@@ -1,4 +1,4 @@
-//! Paths of files in a tree.
+//! Paths of files relative to the root of a tree.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -10,7 +10,7 @@ use std::path::{Component, Path, PathBuf};
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RelativePath(PathBuf);
 
-/// Why a path does not name a file of a tree.
+/// Why a path does not name a file inside a tree.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PathError {
     /// It begins with a slash.
@@ -25,7 +25,7 @@ pub enum PathError {
 }
 
 impl RelativePath {
-    /// Reads a path; `.` and repeated slashes are left out.
+    /// Reads a path. `.` and repeated slashes are dropped.
     ///
     /// # Errors
     /// See [`PathError`].
@@ -48,12 +48,12 @@ impl RelativePath {
         Ok(RelativePath(path))
     }
 
-    /// As a path of the standard library.
+    /// Returns it as a [`Path`].
     pub fn as_path(&self) -> &Path {
         &self.0
     }
 
-    /// Its bytes.
+    /// Returns the bytes of the path, with `/` between its parts.
     pub fn as_bytes(&self) -> &[u8] {
         self.0.as_os_str().as_bytes()
     }

@@ -1,4 +1,4 @@
-//! The tree that patches are applied to.
+//! The tree that patches are applied to: an interface, and folders on disk.
 
 use std::collections::HashMap;
 use std::io;
@@ -8,16 +8,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::path::RelativePath;
 
-/// A tree of files, which is only read.
+/// A tree of files that can only be read.
 pub trait BaseTree {
-    /// What is at a path.
+    /// Returns what stands at `path`. A missing file is [`Entry::Missing`], not an error.
     ///
     /// # Errors
     /// What keeps it from being read, other than that it is not there.
     fn look_up(&self, path: &RelativePath) -> io::Result<Entry>;
 }
 
-/// What is at a path of a tree.
+/// A file, something else, or nothing at a path of a tree.
 #[derive(Clone, Debug)]
 pub enum Entry {
     /// Nothing.
@@ -28,7 +28,7 @@ pub enum Entry {
     Other(&'static str),
 }
 
-/// A file of the tree.
+/// The text and the mode of a file of the tree.
 #[derive(Clone, Debug)]
 pub struct BaseFile {
     /// Its text.
@@ -40,7 +40,7 @@ pub struct BaseFile {
 }
 
 impl BaseFile {
-    /// A file with this text.
+    /// Makes a file of `text`.
     pub fn new(text: impl Into<Arc<[u8]>>, executable: bool) -> Self {
         let text = text.into();
         BaseFile {
@@ -66,7 +66,7 @@ pub(crate) fn line_starts(text: &[u8]) -> Vec<u32> {
     starts
 }
 
-/// A folder on disk. Each file is read once.
+/// A folder on disk as a [`BaseTree`]. Each file is read once and kept.
 #[derive(Debug)]
 pub struct FolderTree {
     root: PathBuf,
@@ -74,7 +74,7 @@ pub struct FolderTree {
 }
 
 impl FolderTree {
-    /// The tree below the folder `root`.
+    /// Makes the tree of the folder `root`.
     pub fn new(root: impl Into<PathBuf>) -> Self {
         FolderTree {
             root: root.into(),

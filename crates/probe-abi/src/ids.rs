@@ -1,13 +1,13 @@
-//! Numbers by which the host, the woven source and the probe name functions and holes.
+//! The numbers by which host, woven source and probe name functions, holes and places.
 
 use core::fmt;
 
-/// A woven function, numbered from 0 across all files of a build.
+/// The number of a woven function, from 0 across all files of a build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
 pub struct FunctionId(pub u32);
 
-/// A hole, numbered from 0 across all files of a build.
+/// The number of a hole, from 0 across all files of a build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
 pub struct HoleId(pub u32);
@@ -24,7 +24,7 @@ impl fmt::Display for HoleId {
     }
 }
 
-/// A place where patches differ, numbered from 0 across all files of a build.
+/// The number of a place where patches differ, from 0 across all files of a build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
 pub struct PlaceId(pub u32);

@@ -1,26 +1,26 @@
-//! Sections of the channel and typed access to them.
+//! The sections of the channel, and typed access to them.
 
 use crate::window::{MAX_LOCATIONS, MAX_WATCHED_SLOTS, OPEN_WINDOWS, OPEN_WORDS};
 use crate::{INSTRUCTION_WORDS, MAX_SURVEY_CODE, SlotDescriptor};
 use core::marker::PhantomData;
 use core::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 
-/// First word of a channel.
+/// The first word of a channel.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"PWchannl");
 
-/// Version of the layout; host and probe of different versions ignore each other.
+/// The version of the layout. Host and probe of different versions ignore each other.
 pub const LAYOUT_VERSION: u32 = 4;
 
-/// Words of a record before its undefined bits: commit, hash, value, flags.
+/// The number of words of a record before its undefined bits: commit, hash, value, flags.
 pub const RECORD_FIXED_WORDS: usize = 4;
 
-/// Flag of a record: the candidate's value is undefined in this state.
+/// The flag of a record that the candidate's value is undefined in its state.
 pub const FLAG_VALUE_UNDEFINED: u64 = 1;
 
 /// Sections begin at multiples of this.
 const ALIGNMENT: u64 = 4096;
 
-/// What woven processes do.
+/// What woven processes do in a run: report visited holes, run a candidate, watch a variable, or survey.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Mode {
@@ -39,7 +39,7 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// The mode with this number.
+    /// Returns the mode with this number, or `None`.
     pub fn from_number(number: u32) -> Option<Self> {
         match number {
             0 => Some(Mode::Off),
@@ -112,7 +112,7 @@ pub struct Header {
     pub reentered: AtomicU32,
 }
 
-/// Sizes of a channel, from which all offsets follow.
+/// The sizes of a channel's sections, from which all offsets follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// Holes have ids below this.
@@ -123,7 +123,7 @@ pub struct Layout {
     pub log_bytes: u64,
 }
 
-/// Why there is no channel of some size.
+/// Why sizes do not make a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LayoutError {
     /// The table's length is no power of two.
@@ -148,7 +148,7 @@ impl Layout {
         align(self.table() + u64::from(self.table_length) * 8)
     }
 
-    /// Bytes of the whole channel.
+    /// Returns the number of bytes of the whole channel.
     ///
     /// # Errors
     /// A table whose length is no power of two, and sizes beyond the address space.
@@ -162,7 +162,7 @@ impl Layout {
         Ok(align(self.log() + self.log_bytes))
     }
 
-    /// Words of a record with `slot_count` slots.
+    /// Returns the number of words of a record with `slot_count` slots.
     pub fn record_words(slot_count: usize) -> usize {
         RECORD_FIXED_WORDS + slot_count.div_ceil(64) + slot_count
     }
@@ -173,7 +173,7 @@ pub(crate) const fn align(offset: u64) -> u64 {
     offset.div_ceil(ALIGNMENT) * ALIGNMENT
 }
 
-/// An entry of the table of states: which record a hash leads to.
+/// An entry of the table of states, which leads from a hash to a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TableEntry {
     /// Run that wrote the entry; an entry of another run is empty.
@@ -183,12 +183,12 @@ pub struct TableEntry {
 }
 
 impl TableEntry {
-    /// The form in the table.
+    /// Returns the word that stands in the table.
     pub fn encode(self) -> u64 {
         u64::from(self.generation) << 32 | u64::from(self.record)
     }
 
-    /// Reads the form in the table.
+    /// Reads a word of the table.
     pub fn decode(word: u64) -> Self {
         Self {
             generation: (word >> 32) as u32,
@@ -197,7 +197,7 @@ impl TableEntry {
     }
 }
 
-/// A mapped channel.
+/// A channel that is mapped into this process, with typed access to its sections.
 #[derive(Clone, Copy)]
 pub struct Channel<'a> {
     base: *mut u8,
@@ -225,7 +225,7 @@ impl<'a> Channel<'a> {
         })
     }
 
-    /// Writes what tells a process that this is a channel, and of which sizes.
+    /// Writes the header, by which processes recognize the channel and its sizes.
     pub fn write_header(&self) {
         let Layout {
             hole_count,
@@ -264,29 +264,29 @@ impl<'a> Channel<'a> {
         })
     }
 
-    /// The sizes of the channel.
+    /// Returns the sizes of the channel's sections.
     pub fn layout(&self) -> Layout {
         self.layout
     }
 
-    /// The header.
+    /// Returns the header, which both sides read and write.
     pub fn header(&self) -> &'a Header {
         // SAFETY: `new` and `open` checked length and alignment.
         unsafe { &*self.base.cast::<Header>() }
     }
 
-    /// The words of the slot descriptors, [`SlotDescriptor::WORDS`] for each.
+    /// Returns the words of the slot descriptors, [`SlotDescriptor::WORDS`] for each.
     pub fn slots(&self) -> &'a [AtomicU64] {
         self.words(Layout::SLOTS, MAX_WATCHED_SLOTS * SlotDescriptor::WORDS)
     }
 
-    /// The words of the candidate's code, [`INSTRUCTION_WORDS`] for each instruction.
+    /// Returns the words of the candidate's code, [`INSTRUCTION_WORDS`] for each instruction.
     pub fn code(&self) -> &'a [AtomicU64] {
         self.words(Layout::CODE, MAX_SURVEY_CODE * INSTRUCTION_WORDS)
     }
 
-    /// One byte for each hole: 1 when it was visited, [`CUT_SHORT`](crate::window::CUT_SHORT) when a survey has not logged all of its
-    /// states.
+    /// Returns one byte for each hole: 1 if it was visited, [`CUT_SHORT`](crate::window::CUT_SHORT)
+    /// if a survey has not logged all of its states.
     pub fn coverage(&self) -> &'a [AtomicU8] {
         let start = self.base.wrapping_add(Layout::COVERAGE as usize);
         // SAFETY: the section lies inside the channel, and is only used through atomics.
@@ -295,12 +295,13 @@ impl<'a> Channel<'a> {
         }
     }
 
-    /// The table of states: open addressing, each word a [`TableEntry`].
+    /// Returns the table of states. It uses open addressing, and each word is a [`TableEntry`].
     pub fn table(&self) -> &'a [AtomicU64] {
         self.words(self.layout.table(), self.layout.table_length as usize)
     }
 
-    /// The record with this number in a log whose records have `slot_count` slots; `None` behind the end of the log.
+    /// Returns the record `number` of a log whose records have `slot_count` slots, or `None` behind
+    /// the end of the log.
     pub fn record(&self, number: u32, slot_count: usize) -> Option<Record<'a>> {
         let words = Layout::record_words(slot_count);
         let start = (number as u64).checked_mul(words as u64 * 8)?;
@@ -313,7 +314,7 @@ impl<'a> Channel<'a> {
         })
     }
 
-    /// How many records with `slot_count` slots the log has room for.
+    /// Returns the number of records with `slot_count` slots for which the log has room.
     pub fn record_room(&self, slot_count: usize) -> u32 {
         let words = Layout::record_words(slot_count) as u64;
         u32::try_from(self.layout.log_bytes / (words * 8)).unwrap_or(u32::MAX)
@@ -326,7 +327,7 @@ impl<'a> Channel<'a> {
     }
 }
 
-/// One distinct state and the value that the candidate gave in it.
+/// The record of a distinct state, with the value of the candidate in it.
 ///
 /// Words: commit, hash, value, flags, one bit for each undefined slot, the slots' values (0 when undefined).
 #[derive(Clone, Copy)]
@@ -336,42 +337,43 @@ pub struct Record<'a> {
 }
 
 impl<'a> Record<'a> {
-    /// Whether the record was completely written by a process of this run.
+    /// Whether a process of this run has written the record completely.
     pub fn is_published(&self, generation: u32) -> bool {
         self.words[0].load(Ordering::Acquire) == Self::commit(generation)
     }
 
-    /// Makes the record, filled before, visible to others.
+    /// Makes a filled record visible to others.
     pub fn publish(&self, generation: u32) {
         self.words[0].store(Self::commit(generation), Ordering::Release);
     }
 
-    /// The word that marks a published record.
+    /// Returns the word that marks a published record of this generation.
     pub fn commit(generation: u32) -> u64 {
         u64::from(generation) << 32 | 1
     }
 
-    /// The hash of the state.
+    /// Returns the hash of the state.
     pub fn hash(&self) -> &'a AtomicU64 {
         &self.words[1]
     }
 
-    /// The candidate's value in canonical form.
+    /// Returns the candidate's value in canonical form.
     pub fn value(&self) -> &'a AtomicU64 {
         &self.words[2]
     }
 
-    /// [`FLAG_VALUE_UNDEFINED`] or 0.
+    /// Returns the flags: [`FLAG_VALUE_UNDEFINED`] or 0.
     pub fn flags(&self) -> &'a AtomicU64 {
         &self.words[3]
     }
 
-    /// One bit for each slot, 1 when it is undefined; the first slot is the lowest bit of the first word.
+    /// Returns one bit for each slot: 1 if it is undefined. The first slot is the lowest bit of the
+    /// first word.
     pub fn undefined(&self) -> &'a [AtomicU64] {
         &self.words[RECORD_FIXED_WORDS..RECORD_FIXED_WORDS + self.slot_count.div_ceil(64)]
     }
 
-    /// The values of the slots.
+    /// Returns the values of the slots.
     pub fn slots(&self) -> &'a [AtomicU64] {
         &self.words[RECORD_FIXED_WORDS + self.slot_count.div_ceil(64)..]
     }

@@ -45,14 +45,14 @@ pub use unit::{
     TouchFunction, UNIT_VERSION, UnitTable, ValueFunction, VisitFunction,
 };
 
-/// Most slots that a hole can have.
+/// The largest number of slots of a hole.
 pub const MAX_SLOTS: usize = 512;
 
-/// Most instructions that a candidate can have.
+/// The largest number of instructions of a candidate.
 pub const MAX_CODE: usize = 1024;
 
-/// Most instructions of the originals of all holes that are surveyed at once.
+/// The largest number of instructions of the originals of all holes in one survey.
 pub const MAX_SURVEY_CODE: usize = 16 * 1024;
 
-/// Words (of 8 bytes) of one instruction of bytecode.
+/// The number of 8-byte words of a bytecode instruction.
 pub const INSTRUCTION_WORDS: usize = 2;

@@ -12,41 +12,42 @@ use core::ffi::{c_char, c_void};
 use core::marker::PhantomData;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// First word of a channel of patches.
+/// The first word of a channel of patches.
 pub const PLACES_MAGIC: u64 = u64::from_le_bytes(*b"PWplaces");
 
-/// Version of the layout and of [`PlaceUnit`].
+/// The version of the layout and of [`PlaceUnit`].
 pub const PLACES_VERSION: u32 = 1;
 
-/// Name of the probe's entry point for units with places, of type [`AttachPlaces`].
+/// The name of the probe's entry point for units with places, of type [`AttachPlaces`].
 pub const ATTACH_PLACES_SYMBOL: &str = "patchwright_attach_places";
 
-/// Selection of a place: the probe is to be asked.
+/// The selection of a place at which the probe is to be asked.
 pub const ASK: u32 = u32::MAX;
 
-/// Added to the number of an alternative that is to be evaluated with its effects captured.
+/// The flag that is added to the number of an alternative that is evaluated with its effects captured.
 pub const CAPTURE: u32 = 1 << 30;
 
-/// Control outcome of a captured alternative: it could not be evaluated to its end.
+/// The control outcome of a captured alternative that could not be evaluated to its end.
 pub const CONTROL_ABANDONED: u32 = 255;
 
-/// Most alternatives of a place.
+/// The largest number of alternatives of a place.
 pub const MAX_ALTERNATIVES: usize = 4096;
 
-/// No alternative, no patch.
+/// The number that means no alternative or no patch.
 pub const NONE: u32 = u32::MAX;
 
-/// Group of a patch that is live.
+/// The group of a patch that is live.
 pub const LIVE: u32 = 0;
 
-/// Group of a patch that has no part in the run.
+/// The group of a patch that takes no part in the run.
 pub const ABSENT: u32 = u32::MAX;
 
-/// Introduces a unit; the channel's path is the value of [`CHANNEL_VARIABLE`](crate::CHANNEL_VARIABLE) or null.
+/// The type of the function that connects a unit with the run. The channel's path is the value of
+/// [`CHANNEL_VARIABLE`](crate::CHANNEL_VARIABLE) or null.
 pub type AttachPlaces = unsafe extern "C" fn(unit: *mut PlaceUnit, channel: *const c_char);
 
-/// What a translation unit with places tells the probe, and what the probe fills in. The glue in the woven file declares
-/// the same structure in C.
+/// The table by which a translation unit with places and the probe know each other. The glue in the woven
+/// file declares the same structure in C.
 #[repr(C)]
 pub struct PlaceUnit {
     /// [`PLACES_VERSION`].
@@ -74,7 +75,7 @@ pub struct PlaceUnit {
     pub single_threaded: *const u8,
 }
 
-/// What woven processes do at places.
+/// What woven processes do in a run: report visited places, run a patch, or compare live patches, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum PlacesMode {
@@ -89,7 +90,7 @@ pub enum PlacesMode {
 }
 
 impl PlacesMode {
-    /// The mode with this number.
+    /// Returns the mode with this number, or `None`.
     pub fn from_number(number: u32) -> Option<Self> {
         match number {
             0 => Some(Self::Off),
@@ -101,7 +102,7 @@ impl PlacesMode {
     }
 }
 
-/// Why a patch was split off.
+/// Why a patch was split off from the representative.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u32)]
 pub enum SplitReason {
@@ -116,7 +117,7 @@ pub enum SplitReason {
 }
 
 impl SplitReason {
-    /// The reason with this number.
+    /// Returns the reason with this number, or `None`.
     pub fn from_number(number: u32) -> Option<Self> {
         match number {
             0 => Some(Self::Effect),
@@ -127,7 +128,7 @@ impl SplitReason {
         }
     }
 
-    /// A phrase for tables.
+    /// Returns the reason as a phrase for tables.
     pub fn reason(self) -> &'static str {
         match self {
             Self::Effect => "its effect was another one",
@@ -183,7 +184,7 @@ pub struct PlacesHeader {
     pub evaluating: AtomicU32,
 }
 
-/// A place in the channel.
+/// A place in the channel: its alternatives.
 #[repr(C)]
 pub struct PlaceEntry {
     /// Index of its first alternative.
@@ -200,7 +201,7 @@ pub struct PlaceEntry {
     pub reserved: AtomicU32,
 }
 
-/// An alternative in the channel.
+/// An alternative in the channel: its patches.
 #[repr(C)]
 pub struct AlternativeEntry {
     /// What the woven code calls it. 0 stands for the original text, inside of which the patches that have this
@@ -218,7 +219,7 @@ pub struct AlternativeEntry {
     pub place: AtomicU32,
 }
 
-/// A patch in the channel.
+/// A patch in the channel: its alternatives and its group.
 #[repr(C)]
 pub struct PatchEntry {
     /// Index of its first alternative in the table of pairs.
@@ -233,7 +234,7 @@ pub struct PatchEntry {
     pub visit: AtomicU64,
 }
 
-/// Sizes of a channel, from which all offsets follow.
+/// The sizes of a channel of patches, from which all offsets follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlacesLayout {
     /// Number of places.
@@ -265,7 +266,7 @@ impl PlacesLayout {
         align(self.members() + self.pairs as u64 * 4)
     }
 
-    /// Bytes of the whole channel.
+    /// Returns the number of bytes of the whole channel.
     pub const fn size(&self) -> u64 {
         align(self.pairs() + self.pairs as u64 * 4)
     }
@@ -324,7 +325,7 @@ impl<'a> PlacesChannel<'a> {
         })
     }
 
-    /// Writes what tells a process that this is a channel, and of which sizes.
+    /// Writes the header, by which processes recognize the channel and its sizes.
     pub fn write_header(&self) {
         let header = self.header();
         for (field, value) in [
@@ -339,33 +340,33 @@ impl<'a> PlacesChannel<'a> {
         header.magic.store(PLACES_MAGIC, Ordering::Release);
     }
 
-    /// The header.
+    /// Returns the header, which both sides read and write.
     pub fn header(&self) -> &'a PlacesHeader {
         // SAFETY: `new` and `open` checked length and alignment.
         unsafe { &*self.base.cast::<PlacesHeader>() }
     }
 
-    /// The places by id.
+    /// Returns the places, by their ids.
     pub fn places(&self) -> &'a [PlaceEntry] {
         self.table(PlacesLayout::PLACES, self.layout.places)
     }
 
-    /// The alternatives; those of a place lie together.
+    /// Returns the alternatives. Those of one place lie together.
     pub fn alternatives(&self) -> &'a [AlternativeEntry] {
         self.table(self.layout.alternatives(), self.layout.alternatives)
     }
 
-    /// The patches.
+    /// Returns the patches, by their numbers.
     pub fn patches(&self) -> &'a [PatchEntry] {
         self.table(self.layout.patches(), self.layout.patches)
     }
 
-    /// Patches by alternative.
+    /// Returns the patches of each alternative, one list behind the other.
     pub fn members(&self) -> &'a [AtomicU32] {
         self.table(self.layout.members(), self.layout.pairs)
     }
 
-    /// Alternatives by patch.
+    /// Returns the alternatives of each patch, one list behind the other.
     pub fn pairs(&self) -> &'a [AtomicU32] {
         self.table(self.layout.pairs(), self.layout.pairs)
     }

@@ -6,19 +6,19 @@
 //! arrives, with the descriptors for standard input, output and error, it makes a child of *its parent* and answers
 //! with the child's process id, or 0. The child goes on as if it had just been started.
 
-/// The descriptor of the socket, high enough to be out of the way.
+/// The number of the socket's descriptor, which is high enough not to collide with the program's own.
 pub const SERVER_DESCRIPTOR: i32 = 219;
 
-/// Order: tell whether you could serve.
+/// The order to tell whether the program could serve.
 pub const SERVER_ASK: u64 = u64::from_le_bytes(*b"PWserve?");
 
-/// Order: serve.
+/// The order to serve.
 pub const SERVER_START: u64 = u64::from_le_bytes(*b"PWserve!");
 
-/// No limit of processor time.
+/// The value that means no limit of processor time.
 pub const NO_CPU_LIMIT: u64 = u64::MAX;
 
-/// One run; three descriptors go with it.
+/// The request to begin one run. Three descriptors come with it.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ServerRun {
@@ -31,7 +31,7 @@ pub struct ServerRun {
 }
 
 impl ServerRun {
-    /// Its bytes, as they are sent.
+    /// Returns the bytes of the request as they are sent.
     pub fn to_bytes(self) -> [u8; size_of::<ServerRun>()] {
         let mut bytes = [0; size_of::<ServerRun>()];
         let words = [self.supervisor, self.cpu_soft, self.cpu_hard];

@@ -1,6 +1,6 @@
-//! How the probe obtains the value of a slot from what the woven source hands over.
+//! How the probe computes the value of a slot from what the woven source hands over.
 
-/// Where the value of a slot comes from.
+/// Where the value of a slot comes from: the entry itself, or memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum SlotKind {
@@ -14,7 +14,7 @@ pub enum SlotKind {
     LoadBits = 3,
 }
 
-/// One slot of a hole.
+/// The description of a slot of a hole, as the host gives it to the probe.
 ///
 /// A load reads a value of type [`ty`](Self::ty) at `value(base) + position`, where
 /// `position = entry + offset + value(index) * scale` in bytes and the *entry* is what the woven source hands over for
@@ -44,13 +44,13 @@ pub struct SlotDescriptor {
 }
 
 impl SlotDescriptor {
-    /// [`index`](Self::index) of a load without an index.
+    /// The [`index`](Self::index) of a load without an index.
     pub const NO_INDEX: u16 = u16::MAX;
 
-    /// Words of the encoded form.
+    /// The number of words of the encoded form.
     pub const WORDS: usize = 4;
 
-    /// A slot whose entry is its value; the type does not matter then.
+    /// A slot whose entry is its value. Its type does not matter.
     pub const VALUE: SlotDescriptor = SlotDescriptor {
         kind: SlotKind::Value,
         ty: 0,
@@ -62,17 +62,17 @@ impl SlotDescriptor {
         length: 0,
     };
 
-    /// What [`length`](Self::length) is for so many bits.
+    /// Returns the [`length`](Self::length) of a slot for so many bits.
     pub fn length_of_bits(width: u8, signed: bool) -> u64 {
         u64::from(width) | u64::from(signed) << 8
     }
 
-    /// How many bits [`SlotKind::LoadBits`] reads, and whether the last one is that of the sign.
+    /// Returns how many bits [`SlotKind::LoadBits`] reads, and whether the last one is the sign.
     pub fn bits(&self) -> (u32, bool) {
         (self.length as u32 & 0xff, self.length & 0x100 != 0)
     }
 
-    /// The form in which a descriptor lies in shared memory.
+    /// Returns the form in which a descriptor lies in shared memory.
     pub fn encode(&self) -> [u64; Self::WORDS] {
         let head = self.kind as u64
             | u64::from(self.ty) << 8
@@ -82,7 +82,7 @@ impl SlotDescriptor {
         [head, self.offset as u64, self.scale as u64, self.length]
     }
 
-    /// Reads the encoded form; `None` when it is not one.
+    /// Reads the encoded form. It is `None` if the words are not one.
     pub fn decode(words: [u64; Self::WORDS]) -> Option<Self> {
         let [head, offset, scale, length] = words;
         Some(Self {

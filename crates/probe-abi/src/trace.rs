@@ -7,37 +7,38 @@
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 
-/// Environment variable with the path of the trace.
+/// The environment variable with the path of the trace.
 pub const TRACE_VARIABLE: &str = "PATCHWRIGHT_TRACE";
 
-/// Name of the trace in a run's folder.
+/// The name of the trace in a run's folder.
 pub const TRACE_FILE: &str = "trace";
 
-/// Name of the probe's entry point for traces, of type [`TraceAttach`].
+/// The name of the probe's entry point for traces, of type [`TraceAttach`].
 pub const TRACE_SYMBOL: &str = "patchwright_trace";
 
-/// Version of [`TraceUnit`] and of the trace's layout.
+/// The version of [`TraceUnit`] and of the trace's layout.
 pub const TRACE_VERSION: u32 = 1;
 
-/// First word of a trace.
+/// The first word of a trace.
 pub const TRACE_MAGIC: u64 = u64::from_le_bytes(*b"PWtrace\0");
 
-/// Statements that a trail remembers: a power of two.
+/// The number of last statements that a trail remembers, a power of two.
 pub const TRAIL_LENGTH: usize = 256;
 
 /// A page: trails are mapped one by one.
 const PAGE: u64 = 4096;
 
-/// State of a trail that no process has taken.
+/// The state of a trail that no process has taken.
 pub const TRAIL_FREE: u32 = 0;
 
-/// State of a trail whose process runs, or has ended in another way than by `exit` or by returning from `main`.
+/// The state of a trail whose process runs, or has ended in another way than by `exit` or by returning
+/// from `main`.
 pub const TRAIL_RUNNING: u32 = 1;
 
-/// State of a trail whose process has called `exit` or returned from `main`.
+/// The state of a trail whose process has called `exit` or returned from `main`.
 pub const TRAIL_EXITED: u32 = 2;
 
-/// What one process executed last. Processes without a trace write into one of their own.
+/// The last statements that one process executed. Processes without a trace write into one of their own.
 #[repr(C)]
 pub struct Trail {
     /// Statements executed so far, modulo 2³²; the last is at `next - 1` in the ring.
@@ -67,7 +68,7 @@ pub struct TraceHeader {
     pub trails_taken: AtomicU32,
 }
 
-/// Registers what a process does after a fork, as `__register_atfork` does.
+/// The type of `__register_atfork`, which registers what a process does after a fork.
 pub type RegisterFork = unsafe extern "C" fn(
     Option<unsafe extern "C" fn()>,
     Option<unsafe extern "C" fn()>,
@@ -75,17 +76,18 @@ pub type RegisterFork = unsafe extern "C" fn(
     *mut c_void,
 ) -> c_int;
 
-/// Registers what a process does when it exits, as `__cxa_atexit` does.
+/// The type of `__cxa_atexit`, which registers what a process does when it exits.
 pub type RegisterExit = unsafe extern "C" fn(
     Option<unsafe extern "C" fn(*mut c_void)>,
     *mut c_void,
     *mut c_void,
 ) -> c_int;
 
-/// Introduces a translation unit; `trace` is the value of [`TRACE_VARIABLE`] or null.
+/// The type of the function that connects a unit with the trace, whose path is the value of
+/// [`TRACE_VARIABLE`] or null.
 pub type TraceAttach = unsafe extern "C" fn(unit: *mut TraceUnit, trace: *const core::ffi::c_char);
 
-/// What a translation unit with marked statements tells the probe, and what the probe fills in. The glue in the woven
+/// The table by which a translation unit with marks and the probe know each other. The glue in the woven
 /// file declares the same structure in C.
 #[repr(C)]
 pub struct TraceUnit {
@@ -107,7 +109,7 @@ pub struct TraceUnit {
     pub register_exit: Option<RegisterExit>,
 }
 
-/// Sizes of a trace, from which all offsets follow.
+/// The sizes of a trace, from which all offsets follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TraceLayout {
     /// Statements have ids below this.
@@ -117,23 +119,23 @@ pub struct TraceLayout {
 }
 
 impl TraceLayout {
-    /// Where a trail begins; it has a page of its own.
+    /// Returns the offset of a trail. Each trail has pages of its own.
     pub const fn trail(&self, number: u32) -> u64 {
         PAGE * (1 + number as u64)
     }
 
-    /// Where the statements' bytes begin.
+    /// Returns the offset in the trace at which the statements' bytes begin.
     pub const fn statements(&self) -> u64 {
         self.trail(self.trail_count)
     }
 
-    /// Bytes of the whole trace.
+    /// Returns the number of bytes of the whole trace.
     pub const fn size(&self) -> u64 {
         (self.statements() + self.statement_count as u64).div_ceil(PAGE) * PAGE
     }
 }
 
-/// A mapped trace.
+/// A trace that is mapped into this process.
 #[derive(Clone, Copy)]
 pub struct TraceMemory<'a> {
     base: *mut u8,
@@ -184,7 +186,7 @@ impl<'a> TraceMemory<'a> {
         unsafe { Self::new(base, length, layout) }
     }
 
-    /// Writes what tells a process that this is a trace, and of which sizes.
+    /// Writes the header, by which processes recognize the trace and its sizes.
     pub fn write_header(&self) {
         let header = self.header();
         let layout = self.layout;
@@ -198,18 +200,18 @@ impl<'a> TraceMemory<'a> {
         header.magic.store(TRACE_MAGIC, Ordering::Release);
     }
 
-    /// The sizes.
+    /// Returns the sizes of the trace.
     pub fn layout(&self) -> TraceLayout {
         self.layout
     }
 
-    /// The header.
+    /// Returns the header, which both sides read and write.
     pub fn header(&self) -> &'a TraceHeader {
         // SAFETY: `new` checked length and alignment.
         unsafe { &*self.base.cast::<TraceHeader>() }
     }
 
-    /// A trail; `None` when there are fewer.
+    /// Returns the trail `number`, or `None` if there are fewer.
     pub fn trail(&self, number: u32) -> Option<&'a Trail> {
         if number >= self.layout.trail_count {
             return None;
@@ -219,7 +221,7 @@ impl<'a> TraceMemory<'a> {
         Some(unsafe { &*start.cast::<Trail>() })
     }
 
-    /// One byte for each statement, 1 when it was executed.
+    /// Returns one byte for each statement: 1 if it was executed.
     pub fn statements(&self) -> &'a [AtomicU8] {
         let start = self.base.wrapping_add(self.layout.statements() as usize);
         // SAFETY: the section lies inside the trace, and is only used through atomics.

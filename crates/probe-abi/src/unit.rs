@@ -1,27 +1,28 @@
-//! The table through which a woven translation unit and the probe know each other.
+//! The table through which a woven translation unit and the probe exchange functions and selections.
 
 use core::ffi::{c_char, c_void};
 
-/// Environment variable with the path of the probe's image, a file that ends with an [`ImageTrailer`].
+/// The environment variable with the path of the probe's image, a file that ends with an
+/// [`ImageTrailer`].
 pub const PROBE_VARIABLE: &str = "PATCHWRIGHT_PROBE";
 
-/// Environment variable with the path of the channel.
+/// The environment variable with the path of the channel.
 pub const CHANNEL_VARIABLE: &str = "PATCHWRIGHT_CHANNEL";
 
-/// Where processes that are kept from everything else find the folder of their run; their environment does not name it, so that
-/// they have the one that the program always has.
+/// The path at which protected processes find the folder of their run. Their environment does not name
+/// it, so it is the one that the program always has.
 pub const RUN_FOLDER: &str = "/dev/patchwright";
 
-/// Name of the probe's image in a run's folder, where processes look that do not have [`PROBE_VARIABLE`].
+/// The name of the probe's image in a run's folder. Processes without [`PROBE_VARIABLE`] look there.
 pub const PROBE_FILE: &str = "probe";
 
-/// Name of the channel in a run's folder.
+/// The name of the channel in a run's folder.
 pub const CHANNEL_FILE: &str = "channel";
 
-/// Name of the probe's only entry point, of type [`Attach`].
+/// The name of the probe's entry point for units with holes, of type [`Attach`].
 pub const ATTACH_SYMBOL: &str = "patchwright_attach";
 
-/// Version of [`UnitTable`]; the probe ignores a unit of another version.
+/// The version of [`UnitTable`]. The probe ignores units of other versions.
 pub const UNIT_VERSION: u32 = 3;
 
 /// The entry points of the probe, in the order of [`ImageTrailer::entries`].
@@ -47,48 +48,53 @@ pub struct ImageTrailer {
     pub fixed: u64,
 }
 
-/// The program goes on: it reports, or there is no run to report to.
+/// The result of [`Attach`] that lets the program go on: it reports, or there is no run.
 pub const ATTACH_DONE: i32 = 0;
 
-/// There is a run, and the program cannot report to it: it must not get to a hole.
+/// The result of [`Attach`] that a run exists to which the program cannot report. It must not reach a
+/// hole.
 pub const ATTACH_LOST: i32 = 1;
 
-/// Selection byte of a function or a hole: the original code runs.
+/// The selection byte of a function or hole whose original code runs.
 pub const SELECTED_NOT: u8 = 0;
 
-/// Selection byte of a function whose instrumented copy runs, and of the hole that the candidate fills.
+/// The selection byte of a function whose instrumented copy runs, and of the hole that the candidate
+/// fills.
 pub const SELECTED_CANDIDATE: u8 = 1;
 
-/// Selection byte of a hole that is to be marked as visited and then runs the original code.
+/// The selection byte of a hole that is to be marked as visited and then runs the original code.
 pub const SELECTED_COVERAGE: u8 = 2;
 
-/// Gives the candidate's value in the state that `count` entries describe.
+/// The type of the function that gives the candidate's value in the state of `count` entries.
 pub type ValueFunction = unsafe extern "C" fn(hole: u32, entries: *const u64, count: u32) -> u64;
 
-/// Marks a hole as visited and clears its selection byte, so that each process marks it once.
+/// The type of the function that marks a hole as visited and clears its selection byte, so that each
+/// process marks it once.
 pub type MarkFunction = unsafe extern "C" fn(hole: u32, selection: *mut u8);
 
-/// Announces a visit of a watched place: 1 when a pending value, which it gives, must be stored first.
+/// The type of the function that announces a visit of a watched place. It returns 1 if a pending value,
+/// which it gives, must be stored first.
 pub type EnterFunction = unsafe extern "C" fn(hole: u32, value: *mut u64) -> u32;
 
-/// Logs the state, which `count` entries describe, at a watched place.
+/// The type of the function that logs the state of `count` entries at a watched place.
 pub type VisitFunction = unsafe extern "C" fn(hole: u32, entries: *const u64, count: u32);
 
-/// The watched variable is going to be read or written: 1 when a pending value, which it gives, must be stored first.
+/// The type of the function that announces a read or write of the watched variable. It returns 1 if a
+/// pending value, which it gives, must be stored first.
 pub type TouchFunction = unsafe extern "C" fn(value: *mut u64) -> u32;
 
-/// The watched function has been entered.
+/// The type of the function that announces that the watched function was entered.
 pub type BeginFunction = unsafe extern "C" fn();
 
 /// AddressSanitizer's `__asan_region_is_poisoned`: the first bad address of a region, or null.
 pub type PoisonedFunction = unsafe extern "C" fn(start: *mut c_void, size: usize) -> *mut c_void;
 
-/// Introduces a translation unit; `channel` is the path of the channel or null. Gives [`ATTACH_DONE`] or
-/// [`ATTACH_LOST`].
+/// The type of the function that connects a unit with the run. `channel` is the path of the channel or
+/// null. It returns [`ATTACH_DONE`] or [`ATTACH_LOST`].
 pub type Attach = unsafe extern "C" fn(unit: *mut UnitTable, channel: *const c_char) -> i32;
 
-/// What a woven translation unit tells the probe, and what the probe fills in. The glue in the woven file declares the
-/// same structure in C.
+/// The table by which a translation unit with holes and the probe know each other. The glue in the woven
+/// file declares the same structure in C.
 #[repr(C)]
 pub struct UnitTable {
     /// [`UNIT_VERSION`].

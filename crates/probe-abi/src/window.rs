@@ -1,4 +1,4 @@
-//! Windows: what the places where a variable can be assigned saw between two touches of it.
+//! Windows: what places saw between two touches of a variable that they could assign.
 //!
 //! A *touch* is whatever reads or writes the watched variable. An assignment inserted at any of the places that a
 //! process passes between two touches has the same effect, if it gives the same value; so the places log what they
@@ -10,37 +10,38 @@
 use crate::layout::{Channel, Layout};
 use core::sync::atomic::{AtomicU64, Ordering};
 
-/// Most places of one function that are watched at once, and most holes that are surveyed at once.
+/// The largest number of places of a function that are watched at once, and of holes in one survey.
 pub const MAX_LOCATIONS: usize = 1024;
 
-/// Most slots of all watched places together.
+/// The largest number of slots of all watched places together.
 pub const MAX_WATCHED_SLOTS: usize = 32768;
 
-/// Most visits in a window; a longer one is cut, which is sound.
+/// The largest number of visits in a window. A longer window is cut, which is sound.
 pub const MAX_VISITS: usize = 32;
 
-/// Threads of a run that can have an open window at the same time.
+/// The number of threads of a run that can have an open window at the same time.
 pub const OPEN_WINDOWS: usize = 64;
 
-/// Words of an open window: owner, visits, pending, value, then the visits.
+/// The number of words of an open window: owner, visits, pending, value, then the visits.
 pub const OPEN_WORDS: usize = 4 + MAX_VISITS;
 
-/// Of a hole that is surveyed, a process logs at most so many states.
+/// The largest number of states that a process logs of a surveyed hole.
 pub const MAX_SURVEYED_STATES: u32 = 48;
 
-/// A process looks at the states of a hole that is surveyed at so many visits.
+/// The largest number of visits of a surveyed hole at which a process looks at the state.
 pub const MAX_SURVEYED_VISITS: u32 = 4096;
 
-/// What the byte of a hole's coverage is when a survey has not logged all of its states.
+/// The coverage byte of a hole of which a survey has not logged all states.
 pub const CUT_SHORT: u8 = 2;
 
-/// Bit of a watch mask: calls count as touches.
+/// The bit of a watch mask that lets calls count as touches.
 pub const CALLS_TOUCH: u64 = 1 << 63;
 
-/// Words of a record before its own: commit, hash, info, value (of states) or nothing.
+/// The number of words of a record before its own: commit, hash, info, value (of states) or nothing.
 pub const WINDOW_FIXED_WORDS: usize = 4;
 
-/// A place in the section of places: which hole, how many slots it has, and how many instructions the value of the original there.
+/// A word in the section of places: the hole, the number of its slots, and the number of instructions of
+/// its original value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlaceWord {
     /// Id of the hole.
@@ -52,12 +53,12 @@ pub struct PlaceWord {
 }
 
 impl PlaceWord {
-    /// Its form in the section.
+    /// Returns the fields packed into a word of the section.
     pub fn encode(self) -> u64 {
         u64::from(self.code) << 48 | u64::from(self.slots) << 32 | u64::from(self.hole)
     }
 
-    /// Reads the form in the section.
+    /// Reads a word of the section.
     pub fn decode(word: u64) -> Self {
         Self {
             hole: word as u32,
@@ -67,7 +68,7 @@ impl PlaceWord {
     }
 }
 
-/// What a record of the log of windows is.
+/// The kind of a record in the log of windows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WindowRecord {
     /// The state at a place; the words that follow are undefined bits and slots.
@@ -85,7 +86,7 @@ pub enum WindowRecord {
 }
 
 impl WindowRecord {
-    /// Its form in the info word, with the length of the whole record in words.
+    /// Returns the info word of a record of `words` words.
     pub fn encode(self, words: u32) -> u64 {
         let words = u64::from(words) << 2;
         match self {
@@ -97,7 +98,7 @@ impl WindowRecord {
         }
     }
 
-    /// Reads the info word: the record and its length in words.
+    /// Reads the info word: the kind of record and its length in words.
     pub fn decode(info: u64) -> (Self, u32) {
         let (high, words) = ((info >> 32) as u32, (info as u32) >> 2);
         let record = if info & 1 == 0 {
@@ -119,52 +120,53 @@ pub struct OpenWindow<'a> {
 }
 
 impl<'a> OpenWindow<'a> {
-    /// Generation and thread that own it.
+    /// Returns the generation and the thread that own the window.
     pub fn owner(&self) -> &'a AtomicU64 {
         &self.words[0]
     }
 
-    /// Number of visits so far.
+    /// Returns the number of visits so far.
     pub fn visits(&self) -> &'a AtomicU64 {
         &self.words[1]
     }
 
-    /// 1 when a value waits to be stored.
+    /// Returns 1 if a value waits to be stored.
     pub fn pending(&self) -> &'a AtomicU64 {
         &self.words[2]
     }
 
-    /// The value that waits.
+    /// Returns the waiting value.
     pub fn value(&self) -> &'a AtomicU64 {
         &self.words[3]
     }
 
-    /// First words of the states visited so far.
+    /// Returns the first words of the states visited so far.
     pub fn states(&self) -> &'a [AtomicU64] {
         let count = self.visits().load(Ordering::Relaxed) as usize;
         &self.words[4..4 + count.min(MAX_VISITS)]
     }
 
-    /// All places for states.
+    /// Returns all words for states, used or not.
     pub fn room(&self) -> &'a [AtomicU64] {
         &self.words[4..]
     }
 }
 
 impl<'a> Channel<'a> {
-    /// Ids of the watched places, lowest first, each with its number of slots in the upper half.
+    /// Returns the ids of the watched places, lowest first, each with its number of slots in the
+    /// upper half.
     pub fn locations(&self) -> &'a [AtomicU64] {
         self.words(Layout::LOCATIONS, MAX_LOCATIONS)
     }
 
-    /// The open windows.
+    /// Returns the windows of all threads.
     pub fn open_windows(&self) -> impl Iterator<Item = OpenWindow<'a>> {
         self.words(Layout::OPEN, OPEN_WINDOWS * OPEN_WORDS)
             .chunks_exact(OPEN_WORDS)
             .map(|words| OpenWindow { words })
     }
 
-    /// The log as words.
+    /// Returns the log as words.
     pub fn log_words(&self) -> &'a [AtomicU64] {
         let layout = self.layout();
         self.words(layout.log(), (layout.log_bytes / 8) as usize)

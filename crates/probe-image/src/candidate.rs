@@ -1,9 +1,9 @@
-//! What fills a hole, and what it may look at.
+//! The candidate of a hole, and the slots that it may read.
 
 use patchwright_probe_abi::{FunctionId, HoleId, MAX_CODE, MAX_SLOTS, SlotDescriptor, SlotKind};
 use patchwright_semantics::{Instruction, Ty};
 
-/// One atom of a hole: the probe obtains its value at every visit.
+/// A value that the probe reads at each visit of a hole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Slot {
     /// The woven entry is the value in canonical form.
@@ -39,7 +39,7 @@ pub struct Bits {
     pub signed: bool,
 }
 
-/// An index into what a pointer points at.
+/// An index into the array behind a pointer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Index {
     /// The earlier slot that holds the index.
@@ -49,7 +49,7 @@ pub struct Index {
 }
 
 impl Slot {
-    /// The type of the slot's value.
+    /// Returns the type of the slot's value.
     pub fn ty(&self) -> Ty {
         match self {
             Slot::Value(ty) => *ty,
@@ -58,7 +58,7 @@ impl Slot {
     }
 }
 
-/// A candidate at its hole.
+/// A candidate: the hole, its slots, and the code of the candidate.
 #[derive(Clone, Copy, Debug)]
 pub struct Candidate<'a> {
     /// The hole.
@@ -71,7 +71,7 @@ pub struct Candidate<'a> {
     pub code: &'a [Instruction],
 }
 
-/// Why a candidate cannot be run.
+/// Why a candidate exceeds what the probe can run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CandidateError {
     /// More slots than the probe has room for.

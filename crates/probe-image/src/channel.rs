@@ -1,4 +1,4 @@
-//! The host's side of the shared memory.
+//! The host's side of the channel.
 
 use crate::candidate::{Candidate, CandidateError};
 use crate::observation::{Observation, States};
@@ -13,7 +13,7 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 use tempfile::NamedTempFile;
 
-/// How much a channel has room for.
+/// The sizes of a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Most distinct states of one run.
@@ -32,7 +32,7 @@ impl Default for Limits {
     }
 }
 
-/// How long a run is watched.
+/// How many states and visits a process may have before it is ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Patience {
     /// A process that meets more distinct states than so many is ended. More than [`Limits::states`] are never logged.
@@ -41,7 +41,7 @@ pub struct Patience {
     pub visits: u64,
 }
 
-/// Why there is no channel.
+/// Why a channel cannot be made.
 #[derive(Debug, thiserror::Error)]
 pub enum ChannelError {
     /// The file could not be made.
@@ -112,13 +112,13 @@ impl Channel {
         Ok(channel)
     }
 
-    /// Path of the file.
+    /// Returns the path of the channel's file.
     pub fn path(&self) -> &Path {
         self.file.path()
     }
 
-    /// The variables that a test needs in its environment; `probe` is the absolute path of a file with
-    /// [`PROBE`](crate::PROBE).
+    /// Returns the environment variables that a test needs. `probe` is the absolute path of a file
+    /// with [`PROBE`](crate::PROBE).
     pub fn environment(&self, probe: &Path) -> [(&'static str, OsString); 2] {
         [
             (abi::PROBE_VARIABLE, probe.into()),
@@ -176,7 +176,7 @@ impl Channel {
         Ok(())
     }
 
-    /// Ends the next runs of the candidate that was set last where they exceed the patience.
+    /// Sets the patience for the next runs of the present candidate, which end when they exceed it.
     pub fn set_patience(&mut self, patience: Patience) {
         self.record_capacity = self.record_capacity.min(patience.states);
         let header = self.shared().header();
@@ -187,7 +187,7 @@ impl Channel {
         header.ends_when_full.store(1, Ordering::Relaxed);
     }
 
-    /// Lets the next runs watch a variable.
+    /// Lets the next runs watch a variable at the places where it could be assigned.
     ///
     /// # Errors
     /// When places, slots or the candidate exceed the probe's limits; the mode is then as before.
@@ -207,12 +207,12 @@ impl Channel {
         Ok(())
     }
 
-    /// What has been seen at these holes, which are surveyed, since the last reset.
+    /// Returns what was seen at these surveyed holes since the last reset.
     pub fn surveyed(&self, holes: &[SurveyedHole<'_>]) -> Vec<Seen> {
         survey::read(self.shared(), self.generation, &self.watched_slots, holes)
     }
 
-    /// What has been reported about the watched variable since the last reset.
+    /// Returns what was reported about the watched variable since the last reset.
     pub fn watched(&self) -> Watched {
         watch::read(self.shared(), self.generation, &self.watched_slots)
     }
@@ -252,18 +252,19 @@ impl Channel {
         }
     }
 
-    /// Number of woven programs and shared libraries of processes that found the channel since the last reset.
+    /// Returns the number of woven programs and shared libraries that found the channel since the
+    /// last reset, in all processes.
     pub fn attached(&self) -> u32 {
         self.shared().header().attached.load(Ordering::Acquire)
     }
 
-    /// Those of [`attached`](Self::attached) that had to look into the run's folder, because their environment does
-    /// not name the channel.
+    /// Returns the part of [`attached`](Self::attached) that looked into the run's folder, because
+    /// their environment does not name the channel.
     pub fn found_by_path(&self) -> u32 {
         self.shared().header().found_by_path.load(Ordering::Acquire)
     }
 
-    /// The holes visited since the last reset in coverage mode, in ascending order.
+    /// Returns the holes visited since the last reset in coverage mode, in ascending order.
     pub fn visited_holes(&self) -> Vec<abi::HoleId> {
         let coverage = self.shared().coverage();
         (0..)
@@ -273,7 +274,8 @@ impl Channel {
             .collect()
     }
 
-    /// What has been reported about the candidate since the last reset. Meant to be read when the run has ended.
+    /// Returns what was reported about the candidate since the last reset. Read it when the run has
+    /// ended.
     pub fn observation(&self) -> Observation {
         let channel = self.shared();
         let header = channel.header();

@@ -1,4 +1,4 @@
-//! What a run has reported.
+//! The report of a run about a candidate.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ pub struct States {
 }
 
 impl States {
-    /// No states of `slot_count` slots.
+    /// Makes an empty list of states with `slot_count` slots.
     pub fn new(slot_count: usize) -> Self {
         Self {
             slot_count,
@@ -20,22 +20,22 @@ impl States {
         }
     }
 
-    /// Number of states.
+    /// Returns the number of states.
     pub fn len(&self) -> usize {
         self.results.len()
     }
 
-    /// Whether the hole was not visited (or nothing could be logged).
+    /// Whether there is no state: the hole was not visited, or nothing could be logged.
     pub fn is_empty(&self) -> bool {
         self.results.is_empty()
     }
 
-    /// Number of slots of every state.
+    /// Returns the number of slots of every state.
     pub fn slot_count(&self) -> usize {
         self.slot_count
     }
 
-    /// The values of the slots in a state, in canonical form; 0 where undefined.
+    /// Returns the values of the slots in a state, in canonical form. Undefined slots have 0.
     ///
     /// # Panics
     /// When there is no such state.
@@ -44,7 +44,7 @@ impl States {
         &self.values[state * self.slot_count..][..self.slot_count]
     }
 
-    /// For every slot in a state 1 when it is undefined, else 0.
+    /// Returns 1 for each undefined slot of a state, else 0.
     ///
     /// # Panics
     /// When there is no such state.
@@ -53,12 +53,12 @@ impl States {
         &self.undefined[state * self.slot_count..][..self.slot_count]
     }
 
-    /// The values that the candidate gave, one for each state; `None` is undefined behaviour.
+    /// Returns the candidate's value in each state. `None` is undefined behaviour.
     pub fn results(&self) -> &[Option<u64>] {
         &self.results
     }
 
-    /// The values of one slot in all states, and for each 1 when it is undefined.
+    /// Returns the values of one slot in all states, and 1 for each state in which it is undefined.
     ///
     /// # Panics
     /// When there is no such slot.
@@ -72,7 +72,7 @@ impl States {
         .unzip()
     }
 
-    /// Adds a state.
+    /// Adds a state: the values of its slots, which of them are undefined, and the candidate's value.
     ///
     /// # Panics
     /// When the iterators do not give one item for each slot.

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 use tempfile::NamedTempFile;
 
-/// Which patches have which alternatives, and where.
+/// The places, their alternatives, and the patches that have these.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PatchTable {
     /// Number of patches; they are numbered from 0.
@@ -19,7 +19,7 @@ pub struct PatchTable {
     pub places: Vec<TablePlace>,
 }
 
-/// A place.
+/// A place with its alternatives.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TablePlace {
     /// The original text can be evaluated with its effects captured.
@@ -28,7 +28,7 @@ pub struct TablePlace {
     pub alternatives: Vec<TableAlternative>,
 }
 
-/// An alternative of a place.
+/// An alternative of a place, with the patches that have it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableAlternative {
     /// What the woven code calls it: from 1. 0 is the original text, for patches that differ at places inside of it.
@@ -39,7 +39,7 @@ pub struct TableAlternative {
     pub patches: Vec<u32>,
 }
 
-/// Why there is no channel for a table.
+/// Why a table does not fit into a channel.
 #[derive(Debug, thiserror::Error)]
 pub enum TableError {
     /// A place has more alternatives than the probe has room for.
@@ -77,7 +77,7 @@ pub struct SplitGroup {
     pub visit: u64,
 }
 
-/// What the processes of a run have reported.
+/// The report of a run about the representative and the live patches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PatchReport {
     /// Processes of woven programs that found the channel.
@@ -171,8 +171,8 @@ impl PatchChannel {
         Ok(channel)
     }
 
-    /// The variables that a test needs in its environment; `probe` is the absolute path of a file with
-    /// [`PROBE`](crate::PROBE).
+    /// Returns the environment variables that a test needs. `probe` is the absolute path of a file
+    /// with [`PROBE`](crate::PROBE).
     pub fn environment(&self, probe: &Path) -> [(&'static str, OsString); 2] {
         [
             (abi::PROBE_VARIABLE, probe.into()),
@@ -180,12 +180,12 @@ impl PatchChannel {
         ]
     }
 
-    /// Lets the next run execute the original program and report which places it visits.
+    /// Lets the next run execute the original program and report the visited places.
     pub fn set_visits(&mut self) {
         self.begin(PlacesMode::Visits, None, &[], 0);
     }
 
-    /// Lets the next run execute a patch, or the original program.
+    /// Lets the next run execute a patch, or with `None` the original program.
     pub fn set_patch(&mut self, patch: Option<u32>) {
         self.begin(PlacesMode::Select, patch, &[], 0);
     }
@@ -196,7 +196,7 @@ impl PatchChannel {
         self.begin(PlacesMode::Tree, representative, live, budget);
     }
 
-    /// The patches that have alternatives at these places, in ascending order.
+    /// Returns the patches that have alternatives at these places, in ascending order.
     pub fn patches_at(&self, places: &[PlaceId]) -> Vec<u32> {
         let places = places
             .iter()
@@ -211,7 +211,7 @@ impl PatchChannel {
         patches
     }
 
-    /// Number of bytes that the channel takes.
+    /// Returns the number of bytes of the channel.
     pub fn size(&self) -> u64 {
         self.layout.size()
     }
@@ -316,7 +316,7 @@ impl PatchChannel {
         }
     }
 
-    /// What has been reported. Meant to be read when the run has ended.
+    /// Returns what was reported. Read it when the run has ended.
     pub fn report(&self) -> PatchReport {
         let channel = self.shared();
         let header = channel.header();

@@ -6,7 +6,7 @@ use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
-/// The file could not be made.
+/// The error that a shared file cannot be made.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "cannot make a file of {size} bytes to share with tests in {}: {source}; make room there, or set PATCHWRIGHT_TMP \

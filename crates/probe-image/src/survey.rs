@@ -1,4 +1,4 @@
-//! Surveying the original program: what is asked of a run, and what it reports.
+//! Surveys of the original program: the holes to look at, and the states that a run reports.
 
 use crate::candidate::{Candidate, CandidateError, Slot};
 use crate::channel::write_code;
@@ -10,7 +10,7 @@ use patchwright_probe_abi::{
 use patchwright_semantics::Instruction;
 use std::sync::atomic::Ordering;
 
-/// A hole at which the original program is surveyed.
+/// A hole to survey, with its slots and the code of its original value.
 #[derive(Clone, Copy, Debug)]
 pub struct SurveyedHole<'a> {
     /// The hole.
@@ -21,7 +21,7 @@ pub struct SurveyedHole<'a> {
     pub original: &'a [Instruction],
 }
 
-/// What a run has shown at a hole.
+/// The states that a run has logged at a surveyed hole.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Seen {
     /// The hole was visited.
@@ -32,7 +32,7 @@ pub struct Seen {
     pub states: Vec<(Vec<u64>, Vec<u8>, u64)>,
 }
 
-/// How many of these holes, from the first on, can be surveyed in one run.
+/// Returns how many of these holes, from the first on, fit into one survey.
 pub fn surveys_at_once(holes: &[SurveyedHole<'_>]) -> usize {
     let (mut slots, mut code) = (0, 0);
     let fits = holes.iter().take(MAX_LOCATIONS).take_while(|hole| {

@@ -19,7 +19,7 @@ pub struct Trace {
     layout: abi::TraceLayout,
 }
 
-/// What a process did last.
+/// How one process ended, and which statements it executed last.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProcessEnd {
     /// The process.
@@ -52,8 +52,8 @@ impl Trace {
         Ok(trace)
     }
 
-    /// The variables that a test needs in its environment; `probe` is the absolute path of a file with
-    /// [`PROBE`](crate::PROBE).
+    /// Returns the environment variables that a test needs. `probe` is the absolute path of a file
+    /// with [`PROBE`](crate::PROBE).
     pub fn environment(&self, probe: &Path) -> [(&'static str, OsString); 2] {
         [
             (abi::PROBE_VARIABLE, probe.into()),
@@ -61,12 +61,12 @@ impl Trace {
         ]
     }
 
-    /// The file.
+    /// Returns the path of the trace's file.
     pub fn path(&self) -> &Path {
         self.file.path()
     }
 
-    /// Forgets what was noted, before the next run. No process of the last one may be alive.
+    /// Forgets what was noted, before the next run. No process of the last run may be alive.
     pub fn reset(&self) {
         let shared = self.shared();
         shared.write_header();
@@ -83,12 +83,13 @@ impl Trace {
         }
     }
 
-    /// Number of processes that found the trace since the last reset, forked ones included.
+    /// Returns the number of processes that found the trace since the last reset, forked ones
+    /// included.
     pub fn attached(&self) -> u32 {
         self.shared().header().trails_taken.load(Ordering::Relaxed)
     }
 
-    /// The statements executed since the last reset, in ascending order.
+    /// Returns the statements executed since the last reset, in ascending order.
     pub fn executed(&self) -> Vec<u32> {
         (0..)
             .zip(self.shared().statements())
@@ -97,7 +98,8 @@ impl Trace {
             .collect()
     }
 
-    /// How each process ended, in the order in which they began. Meant to be read when the run has ended.
+    /// Returns how each process ended, in the order in which they began. Read it when the run has
+    /// ended.
     pub fn ends(&self) -> Vec<ProcessEnd> {
         let shared = self.shared();
         (0..self.attached().min(TRAILS))

@@ -1,4 +1,5 @@
-//! Watching a variable of a function: what is asked of a run, and what it reports (f1x, section 3.4 and appendix B).
+//! Watches a variable of a function: what a run is asked, and what it reports (f1x, section 3.4 and
+//! appendix B).
 
 use crate::candidate::{Candidate, CandidateError, Slot};
 use crate::channel::write_code;
@@ -10,7 +11,7 @@ use patchwright_semantics::Instruction;
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::Ordering;
 
-/// A place where the watched variable could be assigned.
+/// A place where the watched variable could be assigned, with its slots.
 #[derive(Clone, Copy, Debug)]
 pub struct Location<'a> {
     /// The place.
@@ -19,7 +20,7 @@ pub struct Location<'a> {
     pub slots: &'a [Slot],
 }
 
-/// What a run is to watch.
+/// The request to watch a variable in a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Watch<'a> {
     /// The function.
@@ -34,7 +35,7 @@ pub struct Watch<'a> {
     pub assigned: Option<(HoleId, &'a [Instruction])>,
 }
 
-/// The state that a place saw.
+/// A state that a place saw.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VisitedState {
     /// Index of the place.
@@ -47,7 +48,7 @@ pub struct VisitedState {
     pub result: Option<u64>,
 }
 
-/// What a run has reported about a watched variable.
+/// The report of a run about a watched variable.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Watched {
     /// Processes of woven programs that found the channel.
@@ -68,7 +69,7 @@ pub struct Watched {
 }
 
 impl Watched {
-    /// Whether every window is among [`windows`](Self::windows).
+    /// Whether [`windows`](Self::windows) has every window of the run.
     pub fn is_complete(&self) -> bool {
         !self.overflow && !self.mismatch && !self.reentered
     }

@@ -1,4 +1,5 @@
-//! One evaluation of an alternative: what it wrote, undone, and its effect compared with those of others.
+//! One evaluation of an alternative: its writes are undone, and its effect is compared with those of
+//! others.
 
 use crate::system;
 use core::ffi::c_void;
@@ -44,7 +45,7 @@ struct Effect {
     group: u32,
 }
 
-/// Evaluations of one visit after the other. Lives in zeroed memory of the library.
+/// The state of evaluations during a visit of a place. It lives in zeroed memory of the library.
 pub struct Evaluation {
     writes: [Write; MAX_WRITES],
     write_count: usize,
@@ -143,7 +144,7 @@ impl Evaluation {
         writable: Pages::NEW,
     };
 
-    /// Forgets the effects and pages of the last visit.
+    /// Forgets the effects and the known pages of the last visit.
     pub fn begin_visit(&mut self) {
         self.change_count = 0;
         self.effect_count = 0;
@@ -157,12 +158,13 @@ impl Evaluation {
         self.used = 0;
     }
 
-    /// Whether the bytes can be read.
+    /// Whether `size` bytes at `start` can be read.
     pub fn can_read(&mut self, start: usize, size: usize) -> bool {
         all_pages(&mut self.readable, start, size, system::is_readable) && !is_poisoned(start, size)
     }
 
-    /// Notes the old bytes of a region that is going to be written; false when it must not be.
+    /// Notes the old bytes of a region before it is written. It returns false if the region must not
+    /// be written.
     pub fn write(&mut self, start: usize, size: usize) -> bool {
         let accessible = all_pages(&mut self.readable, start, size, system::is_readable)
             && all_pages(&mut self.writable, start, size, system::is_writable)
@@ -188,7 +190,8 @@ impl Evaluation {
         true
     }
 
-    /// Undoes all writes; the number of the effect. `None` when there is no room for it.
+    /// Undoes all writes, and returns the number of the evaluation's effect. It is `None` if there is
+    /// no room for the effect.
     pub fn end(&mut self, control: u32, value: &[u8]) -> Option<u32> {
         for write in self.writes.iter().take(self.write_count) {
             let range = write.offset..write.offset.saturating_add(write.size);
@@ -262,7 +265,7 @@ impl Evaluation {
         Some(())
     }
 
-    /// The group of an effect, a new one when it has none yet.
+    /// Returns the group of an effect, which `new` makes if the effect has none yet.
     pub fn group(&mut self, effect: u32, new: impl FnOnce() -> u32) -> u32 {
         match self.effects.get_mut(effect as usize) {
             Some(effect) => {

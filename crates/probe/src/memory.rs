@@ -1,4 +1,4 @@
-//! Safe reading of the program's memory.
+//! Reads the program's memory safely.
 
 use crate::system;
 use core::ffi::c_void;

@@ -1,4 +1,5 @@
-//! One visit of the active hole: gather the state, log it when it is new, give the candidate's value.
+//! One visit of the active hole: it gathers the state, logs a new state, and returns the candidate's
+//! value.
 
 use crate::memory::Reader;
 use crate::process::{self, Process};
@@ -9,14 +10,15 @@ use patchwright_probe_abi::{
 };
 use patchwright_semantics::{Ty, evaluate};
 
-/// The values of the slots; an undefined slot has the value 0.
+/// The values of the slots of one visit. An undefined slot has the value 0.
 pub struct State<'a> {
     pub values: &'a mut [u64],
     /// One byte for each slot, 1 when it is undefined.
     pub undefined: &'a mut [u8],
 }
 
-/// The candidate's value in the state that the entries describe. Ends the process when that is undefined.
+/// Returns the candidate's value in the state that `entries` describe. If the value is undefined, the
+/// process ends.
 pub fn visit(process: &Process, hole: u32, entries: &[u64]) -> u64 {
     if hole != process.hole || entries.len() != process.slots().len() {
         if let Some(channel) = process.channel {
@@ -59,11 +61,13 @@ pub fn is_current(process: &Process, channel: Channel<'_>) -> bool {
     channel.header().generation.load(Ordering::Relaxed) == process.generation
 }
 
+/// Returns the candidate's value in `state`, or `None` if it is undefined.
 pub fn candidate(process: &Process, state: &State<'_>) -> Option<u64> {
     evaluate(process.code(), state.values, state.undefined)
 }
 
-/// Fills the state, slots that only need their entry first, then loads by depth.
+/// Fills `state` with the values of the slots: first those that only need their entry, then loads by
+/// depth.
 pub fn gather(slots: &[SlotDescriptor], deepest: u8, entries: &[u64], state: &mut State<'_>) {
     for (i, (slot, entry)) in slots.iter().zip(entries).enumerate() {
         if slot.kind == SlotKind::Value {
@@ -240,7 +244,7 @@ fn is_state(record: &Record<'_>, state: &State<'_>) -> bool {
     are_words_of(record.undefined(), record.slots(), state)
 }
 
-/// Whether these are the words of a logged state that equals `state`.
+/// Whether the words of a logged state equal `state`.
 pub fn are_words_of(undefined: &[AtomicU64], slots: &[AtomicU64], state: &State<'_>) -> bool {
     let values = slots.iter().zip(state.values.iter());
     let undefined = undefined
@@ -288,7 +292,7 @@ fn write(
     Some((number, value))
 }
 
-/// Writes the words of a state.
+/// Writes the words of `state` into the log.
 pub fn store_words(undefined: &[AtomicU64], slots: &[AtomicU64], state: &State<'_>) {
     for (word, bytes) in undefined
         .iter()
@@ -309,7 +313,7 @@ fn bits(bytes: &[u8]) -> u64 {
         .fold(0, |bits, byte| bits << 1 | u64::from(*byte != 0))
 }
 
-/// A hash whose low bits are good, as the table uses those.
+/// Returns a hash of the state. The table uses its low bits.
 pub fn hash(state: &State<'_>) -> u64 {
     const FACTOR: u64 = 0xf135_7aea_2e62_a9c5;
     let mut hash = 0u64;

@@ -1,4 +1,5 @@
-//! Patches: which alternative runs at a place, and which live patches would have had the same effect there.
+//! Runs patches: selects the alternative at each place, and finds live patches with the same effect
+//! there.
 
 use crate::evaluation::Evaluation;
 use crate::system;

@@ -1,4 +1,4 @@
-//! What this process knows about its run: written once, when the first translation unit attaches.
+//! What this process knows about its run. It is written once, when the first translation unit attaches.
 
 use crate::system;
 use core::cell::UnsafeCell;
@@ -11,7 +11,8 @@ use patchwright_probe_abi::{
 };
 use patchwright_semantics::Instruction;
 
-/// The run, copied from the channel, so that a process that outlives its run goes on as it began.
+/// The description of the run, copied from the channel. So a process that outlives its run goes on as it
+/// began.
 pub struct Process {
     pub channel: Option<Channel<'static>>,
     pub mode: Mode,
@@ -58,12 +59,12 @@ impl Location {
 }
 
 impl Process {
-    /// The slots of the active hole.
+    /// Returns the slots of the active hole.
     pub fn slots(&self) -> &[SlotDescriptor] {
         self.slots.get(..self.slot_count).unwrap_or(&[])
     }
 
-    /// The watched or surveyed place with this id: its index and its slots.
+    /// Returns the index and the slots of the watched or surveyed place `hole`.
     pub fn location(&self, hole: u32) -> Option<(u32, &[SlotDescriptor])> {
         let places = self.locations.get(..self.location_count)?;
         let index = places
@@ -75,7 +76,7 @@ impl Process {
         Some((index as u32, slots))
     }
 
-    /// What gives the original's value at a surveyed place.
+    /// Returns the code that computes the original's value at a surveyed place.
     pub fn original(&self, location: u32) -> &[Instruction] {
         let Some(place) = self.locations.get(location as usize) else {
             return &[];
@@ -85,7 +86,7 @@ impl Process {
         self.code.get(range).unwrap_or(&[])
     }
 
-    /// The candidate.
+    /// Returns the code of the candidate.
     pub fn code(&self) -> &[Instruction] {
         self.code.get(..self.code_length).unwrap_or(&[])
     }
@@ -165,7 +166,7 @@ impl Process {
     }
 }
 
-/// There is a run, and this process cannot report to it.
+/// The error that there is a run to which this process cannot report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lost;
 
@@ -208,7 +209,8 @@ struct Once(UnsafeCell<Process>);
 // SAFETY: see the type.
 unsafe impl Sync for Once {}
 
-/// The run, attaching to it first when this program or library has not yet; `None` when there is none.
+/// Returns the run. The first call in a program or library attaches to it. It is `None` if there is no
+/// run.
 ///
 /// # Safety
 /// `channel` must be null or a string that ends with a zero byte.
@@ -250,7 +252,7 @@ pub unsafe fn attach(
     }
 }
 
-/// The run that this process has attached to.
+/// Returns the run to which this process has attached.
 pub fn current() -> Option<&'static Process> {
     // SAFETY: nobody writes any more.
     (STATUS.load(Ordering::Acquire) == ATTACHED).then(|| unsafe { &*PROCESS.0.get() })
@@ -278,14 +280,14 @@ unsafe fn open(path: *const c_char) -> Result<Option<Channel<'static>>, Lost> {
 /// Address of [`PoisonedFunction`], or 0.
 static POISONED: AtomicUsize = AtomicUsize::new(0);
 
-/// Remembers AddressSanitizer's function.
+/// Remembers AddressSanitizer's function that tells whether memory is poisoned.
 pub fn set_poisoned(function: Option<PoisonedFunction>) {
     if let Some(function) = function {
         POISONED.store(function as usize, Ordering::Relaxed);
     }
 }
 
-/// AddressSanitizer's function, when the process has it.
+/// Returns AddressSanitizer's function, if the process has it.
 pub fn poisoned() -> Option<PoisonedFunction> {
     let address = POISONED.load(Ordering::Relaxed);
     // SAFETY: the type is a nullable function pointer, and a nonzero address came from one.

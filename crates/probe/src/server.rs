@@ -1,11 +1,12 @@
-//! Being started once and forked for each run.
+//! Lets a process be started once and forked for each run.
 //!
 //! Whoever attaches first in a process asks here, before anything of the run is read: the children read it anew.
 
 use crate::system;
 use patchwright_probe_abi::{NO_CPU_LIMIT, SERVER_ASK, SERVER_DESCRIPTOR, SERVER_START, ServerRun};
 
-/// Answers an order if there is one. Returns where the program is to go on: at once, or in each child.
+/// Answers an order of the supervisor, if there is one. It returns where the program is to go on: at
+/// once, or in each child.
 pub fn obey() {
     let mut order = [0; 8];
     if system::receive_now(SERVER_DESCRIPTOR, &mut order, true) != 8 {

@@ -1,4 +1,5 @@
-//! Surveying the original program: many holes log what they see in one run, and the program goes on as it would.
+//! Surveys the original program: many holes log their states in one run, and the program behaves as
+//! always.
 
 use crate::observe::{State, gather, hash, is_current, store_words};
 use crate::process::Process;
@@ -36,8 +37,8 @@ pub fn remember(location: u32, selection: &AtomicU8) {
     }
 }
 
-/// Logs the state at a hole, if it is new; the original's value in it. A process in which that is undefined ends: what the host says of
-/// the hole is wrong.
+/// Logs the state at a hole if it is new, and returns the original's value in it. If that value is
+/// undefined, the process ends, because the host has described the hole wrongly.
 pub fn visit(process: &Process, hole: u32, entries: &[u64]) -> u64 {
     // The stack that a visit needs depends on the number of slots.
     match entries.len() {

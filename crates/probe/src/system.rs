@@ -1,4 +1,4 @@
-//! System calls, made without libc.
+//! System calls without libc.
 
 use core::arch::asm;
 
@@ -34,9 +34,9 @@ const MAP_ANONYMOUS: usize = 0x20;
 const SIGKILL: usize = 9;
 const EFAULT: isize = -14;
 
-/// There is no such file.
+/// The error that a file does not exist.
 pub const ENOENT: isize = -2;
-/// A folder of the path is none.
+/// The error that a part of the path is not a folder.
 pub const ENOTDIR: isize = -20;
 /// A file without contents.
 const ENODATA: isize = -61;
@@ -66,7 +66,8 @@ unsafe fn call(number: usize, arguments: [usize; 6]) -> isize {
     result
 }
 
-/// Maps a file for reading and writing, shared with others; its address and length, or a negative error.
+/// Maps a file, shared with other processes, for reading and writing. It returns the address and the
+/// length, or a negative error.
 ///
 /// # Safety
 /// `path` must be a string that ends with a zero byte.
@@ -135,7 +136,7 @@ pub unsafe fn replace_mapping(
     }
 }
 
-/// The id of this process.
+/// Returns the id of this process.
 pub fn process_id() -> u32 {
     // SAFETY: the call has no arguments.
     unsafe { call(GETPID, [0; 6]) as u32 }
@@ -154,7 +155,7 @@ pub fn is_readable(page: usize) -> bool {
     unsafe { call(RT_SIGPROCMASK, [NO_OPERATION, address, 0, 8, 0, 0]) != EFAULT }
 }
 
-/// The calling thread's id, unique in the system.
+/// Returns the id of the calling thread, which is unique in the system.
 pub fn thread() -> u32 {
     // SAFETY: the call has no arguments and cannot fail.
     unsafe { call(GETTID, [0; 6]) as u32 }
@@ -178,7 +179,8 @@ pub fn is_writable(page: usize) -> bool {
     true
 }
 
-/// Reads a message from a socket without waiting, and leaves it there or not; the number of bytes, or a negative error.
+/// Reads a message from a socket without waiting. With `leave` the message stays there. It returns the
+/// number of bytes or a negative error.
 pub fn receive_now(socket: i32, message: &mut [u8], leave: bool) -> isize {
     const PEEK: usize = 2;
     const DO_NOT_WAIT: usize = 0x40;
@@ -188,7 +190,7 @@ pub fn receive_now(socket: i32, message: &mut [u8], leave: bool) -> isize {
     unsafe { call(RECVFROM, [socket as usize, start, length, flags, 0, 0]) }
 }
 
-/// Sends a message on a socket without a signal if nobody is there; false if that fails.
+/// Sends a message on a socket, without a signal if nobody reads it. It returns false if that fails.
 pub fn send(socket: i32, message: &[u8]) -> bool {
     const NO_SIGNAL: usize = 0x4000;
     let (start, length) = (message.as_ptr() as usize, message.len());
@@ -221,7 +223,7 @@ struct Descriptors {
     numbers: [i32; 4],
 }
 
-/// Waits for a message that fills `message` and comes with three descriptors; `None` when there will be none.
+/// Waits for a message that fills `message` and brings three descriptors. It is `None` if none will come.
 pub fn receive_with_descriptors(socket: i32, message: &mut [u8]) -> Option<[i32; 3]> {
     const INTERRUPTED: isize = -4;
     const SOL_SOCKET: i32 = 1;
@@ -262,8 +264,8 @@ pub fn receive_with_descriptors(socket: i32, message: &mut [u8]) -> Option<[i32;
     }
 }
 
-/// Where the C library has the calling thread's id, which a child that is made without it needs to have right. `None`
-/// if it does not have it where it told the kernel.
+/// Returns where the C library keeps the calling thread's id. A child that is made without the C library
+/// must correct it. It is `None` if the address that the kernel knows has another number.
 pub fn thread_id_address() -> Option<usize> {
     const PR_GET_TID_ADDRESS: usize = 40;
     let mut address = 0usize;
@@ -303,7 +305,8 @@ pub unsafe fn fork_sibling(thread_id: usize) -> isize {
     }
 }
 
-/// Begins a session, and ends with the parent, which is this one; else ends now.
+/// Begins a session, and lets the process end with its parent. If its parent is not `parent` any more,
+/// the process ends now.
 pub fn begin_session(parent: u64) {
     const PR_SET_PDEATHSIG: usize = 1;
     // SAFETY: no call has memory arguments.
@@ -316,7 +319,7 @@ pub fn begin_session(parent: u64) {
     }
 }
 
-/// Limits the processor time, in seconds.
+/// Limits the processor time of this process, in seconds.
 pub fn limit_cpu(soft: u64, hard: u64) {
     const RLIMIT_CPU: usize = 0;
     let limits = [soft, hard];
@@ -329,19 +332,19 @@ pub fn limit_cpu(soft: u64, hard: u64) {
     };
 }
 
-/// Makes `target` another number of the descriptor.
+/// Makes `target` a duplicate of the descriptor.
 pub fn duplicate(descriptor: i32, target: i32) {
     // SAFETY: no memory arguments.
     unsafe { call(DUP2, [descriptor as usize, target as usize, 0, 0, 0, 0]) };
 }
 
-/// Closes a descriptor.
+/// Closes a file descriptor of this process.
 pub fn close(descriptor: i32) {
     // SAFETY: no memory arguments; the caller has the descriptor.
     unsafe { call(CLOSE, [descriptor as usize, 0, 0, 0, 0, 0]) };
 }
 
-/// Ends this process, which has nothing to report.
+/// Ends this process successfully and silently.
 pub fn leave() -> ! {
     loop {
         // SAFETY: no memory arguments.
@@ -349,7 +352,7 @@ pub fn leave() -> ! {
     }
 }
 
-/// Ends this process at once, in a way that it can neither catch nor pass off as success.
+/// Ends this process at once by a signal that it cannot catch, so that it cannot count as success.
 pub fn end_process() -> ! {
     loop {
         // SAFETY: neither call has memory arguments. The first process of a PID namespace is immune to its own signal,

@@ -1,4 +1,4 @@
-//! Leads the units of a process to the run's trace. What is executed they note themselves.
+//! Connects the units of a process with the run's trace. The units note themselves what is executed.
 
 use crate::system;
 use core::cell::UnsafeCell;
@@ -44,7 +44,7 @@ struct Shared(UnsafeCell<Trace>);
 // SAFETY: see the type.
 unsafe impl Sync for Shared {}
 
-/// Leads a unit to the trace, so that what it executes is seen. Without a trace nothing changes.
+/// Connects a unit with the trace, so that its execution is seen. Without a trace nothing changes.
 ///
 /// # Safety
 /// `unit` must be null or point to a table that stays valid as long as the unit's code; `trace` must be null or a

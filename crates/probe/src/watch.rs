@@ -60,7 +60,7 @@ fn open_window(process: &Process) -> Option<(Channel<'static>, OpenWindow<'stati
     None
 }
 
-/// The watched function begins.
+/// Notes that the watched function begins.
 pub fn begin(process: &Process) {
     if let Some((channel, window)) = open_window(process)
         && window.visits().load(Ordering::Relaxed) != 0
@@ -71,13 +71,15 @@ pub fn begin(process: &Process) {
     }
 }
 
-/// The watched variable is going to be touched; the value to store first.
+/// Returns the pending value that must be stored first, because the watched variable is going to be read
+/// or written.
 pub fn touch(process: &Process) -> Option<u64> {
     let (channel, window) = open_window(process)?;
     close(process, channel, window)
 }
 
-/// A place is going to be visited; the value to store first, when the window ends here: a place stands in it once.
+/// Returns the pending value that must be stored first, because a place is going to be visited and the
+/// window ends there.
 pub fn enter(process: &Process, hole: u32) -> Option<u64> {
     let (channel, window) = open_window(process)?;
     let (location, _) = process.location(hole)?;
@@ -96,7 +98,7 @@ pub fn enter(process: &Process, hole: u32) -> Option<u64> {
     }
 }
 
-/// Logs the state at a place; the candidate's value waits if it is the active one.
+/// Logs the state at a place. If the place is the active one, the candidate's value becomes pending.
 pub fn visit(process: &Process, hole: u32, entries: &[u64]) {
     // The stack that a visit needs depends on the number of slots.
     match entries.len() {
@@ -203,7 +205,7 @@ fn close(process: &Process, channel: Channel<'_>, window: OpenWindow<'_>) -> Opt
     waits.then(|| window.value().load(Ordering::Relaxed))
 }
 
-/// Whether the record at a word of the log is that of the state at a place.
+/// Whether the record at a word of the log has this state and place.
 pub fn is_state_at(words: &[AtomicU64], at: usize, location: u32, state: &State<'_>) -> bool {
     let Some(info) = words.get(at + 2) else {
         return false;
@@ -266,8 +268,8 @@ fn log_state(
     Some((at, value))
 }
 
-/// The first word of the record with this hash that is the `same`, written if there is none yet. `None` when the log or
-/// the table is full.
+/// Returns the first word of the record with `hash` for which `same` holds. A missing record is written
+/// by `fill`. It is `None` if the log or the table is full.
 pub fn find_or_write(
     process: &Process,
     channel: Channel<'_>,
@@ -350,6 +352,7 @@ fn write(
 
 const WINDOW_SEED: u64 = 0x5bd1_e995_97f4_a7c5;
 
+/// Mixes a word into a hash.
 pub fn mix(hash: u64, word: u64) -> u64 {
     let mixed = (hash.rotate_left(5) ^ word).wrapping_mul(0xf135_7aea_2e62_a9c5);
     mixed ^ (mixed >> 32)

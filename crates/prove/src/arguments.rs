@@ -1,4 +1,4 @@
-//! The arguments of a program.
+//! Finds how a program uses its arguments.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use patchwright_symbolic::{Encoding, Input, InputKind};
 
 use crate::source::Source;
 
-/// What `main` does with its arguments.
+/// Which arguments `main` reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ArgumentsRead {
     /// The largest constant index of its second parameter.
@@ -20,13 +20,13 @@ pub struct ArgumentsRead {
 }
 
 impl ArgumentsRead {
-    /// How many arguments the program gets where nobody says: those that it reads by constant indices, and at least one
-    /// where it reads any.
+    /// Returns how many arguments the program gets by default: as many as it reads by constant
+    /// indices, and at least one if it reads any.
     pub fn count(self) -> u32 {
         self.constant.max(u32::from(self.any))
     }
 
-    /// What both of two programs do.
+    /// Returns the arguments that at least one of two programs reads.
     #[must_use]
     pub fn and(self, other: ArgumentsRead) -> ArgumentsRead {
         ArgumentsRead {
@@ -37,7 +37,7 @@ impl ArgumentsRead {
     }
 }
 
-/// What `main` does with its arguments.
+/// Returns which arguments `main` in `sources` reads.
 pub fn arguments_read(sources: &[Source]) -> ArgumentsRead {
     let functions = sources.iter().flat_map(|source| &source.unit.functions);
     let mains = functions.filter(|function| function.name == "main");
@@ -74,7 +74,7 @@ fn read_in(main: &Function) -> ArgumentsRead {
     read
 }
 
-/// Which arguments of a program matter, and how: by their bytes, or as numbers.
+/// Which arguments matter to some terms, and whether by their bytes or as numbers.
 #[derive(Clone, Debug, Default)]
 pub struct ArgumentUses {
     /// The number of an argument, and the size of the number that it is; 0 where its bytes matter.
@@ -82,8 +82,9 @@ pub struct ArgumentUses {
 }
 
 impl ArgumentUses {
-    /// Looks at terms that matter. Whether they, or those that were looked at before, depend on one argument both by its
-    /// bytes and by the number that they say, or by numbers of several types: then the numbers have to be what the bytes say.
+    /// Adds `roots` to the terms looked at. The result is whether they depend on one argument in two
+    /// ways: by its bytes and as a number, or as numbers of several types. Then the numbers have to
+    /// be what the bytes say.
     pub fn mix<'e>(
         &mut self,
         terms: &Terms,
@@ -112,8 +113,8 @@ impl ArgumentUses {
     }
 }
 
-/// Whether the terms in question (`roots`: what shall hold, or what may differ) depend on one argument in two ways, as
-/// [`ArgumentUses::mix`] has it.
+/// Whether `roots` (what has to hold, or what may differ) depend on one argument in two ways, as
+/// [`ArgumentUses::mix`] describes.
 pub fn mixes_arguments(terms: &Terms, roots: &[Term], encodings: &[&Encoding]) -> bool {
     let inputs = encodings.iter().flat_map(|one| &one.inputs);
     ArgumentUses::default().mix(terms, roots, inputs)

@@ -1,5 +1,5 @@
-//! What of a question is known for all inputs, evaluated again and again with a few changes in place: only what a change
-//! reaches is computed again.
+//! Evaluates what is known of a question for all inputs, again and again with few changes in place. Only
+//! what a change reaches is computed again.
 //!
 //! Most of what is asked about all patches at once is about patches that are not in place, and false whatever the inputs are.
 

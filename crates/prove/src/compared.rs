@@ -1,6 +1,7 @@
-//! A harness that compares what a function leaves behind with what the reference leaves behind, and aborts where that differs.
+//! Makes a harness that compares what a function leaves behind with what the reference leaves behind.
 
-/// The harness, which prints what the function leaves behind, with a `main` that keeps that and compares it.
+/// Returns `harness`, which prints what the function leaves behind, with a `main` that captures the
+/// output and aborts if it is not `expected`, the output of the reference.
 ///
 /// What the reference prints for the same inputs is `expected`.
 pub fn compared(harness: &str, expected: &[u8]) -> String {

@@ -1,4 +1,5 @@
-//! Decides about one patched program by itself: with the whole bound, and beyond it where the program as it is ends.
+//! Decides about one patched program by itself: with the whole bound, and beyond it if the original
+//! program ends.
 
 use std::collections::BTreeMap;
 
@@ -56,7 +57,7 @@ struct Before {
 }
 
 impl<'a> OneByOne<'a> {
-    /// Nothing is encoded yet.
+    /// Prepares decisions. Nothing is encoded yet.
     pub fn new(
         (program, entry): (&'a Program, &'a Entry),
         reference: Option<(&'a Program, &'a Entry)>,
@@ -76,7 +77,7 @@ impl<'a> OneByOne<'a> {
         }
     }
 
-    /// Instructions that were encoded.
+    /// Returns the number of encoded instructions.
     pub fn instructions(&self) -> u64 {
         self.instructions
     }

@@ -1,4 +1,4 @@
-//! Level 3: numbers that macros are defined to be, each changed for all of its uses at once.
+//! Level 3: changes of numbers that macros define, each for all uses at once.
 
 use patchwright_csource::{ExprId, TranslationUnit, lex, types::IntegerKind};
 use patchwright_lower::alternatives::{Alternative, Choice};

@@ -1,4 +1,4 @@
-//! The expressions of a source file that can be changed, and what they can be changed to.
+//! Lists the expressions of a source file that can be changed, and their mutations.
 
 use patchwright_csource::{
     BinaryOperator, CastKind, ExprId, ExprKind, Function, Scope, ScopeMap, StmtId, StmtKind,
@@ -34,8 +34,8 @@ pub(crate) struct Root {
     pub(crate) scope: Option<Scope>,
 }
 
-/// The mutations of a source file at a level; `source` is its position among the sources, and expressions and open
-/// constants are numbered from `next` on.
+/// Returns the mutations of a source file at a level. `source` is its position among the sources.
+/// Expressions and open constants are numbered from `next` on.
 pub fn enumerate(
     unit: &TranslationUnit,
     source: usize,

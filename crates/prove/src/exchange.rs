@@ -1,4 +1,4 @@
-//! What level 3 adds: the operands of an operator and the arguments of a call the other way round, and one value of `?:` for both.
+//! Level 3: exchanges operands of operators and arguments of calls, and takes one value of `?:` for both.
 
 use patchwright_csource::{BinaryOperator, ExprId};
 use patchwright_lower::alternatives::Alternative;

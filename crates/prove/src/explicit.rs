@@ -1,4 +1,4 @@
-//! Patches one by one: all that can be right for the inputs that are known.
+//! Enumerates patches that can be right for the known inputs, and asks about each.
 //!
 //! A patch is built change by change. As long as it fails for a known input, one of the choices that decide that has to be
 //! changed, too (they are a must set), so only those are tried next; a patch that is right for all known inputs is asked

@@ -1,4 +1,4 @@
-//! A counterexample as a C file: it makes the inputs, and calls the function.
+//! Writes a counterexample as a C file, which makes the inputs and calls the function.
 
 use std::{collections::BTreeSet, fmt::Write as _};
 
@@ -19,7 +19,7 @@ use crate::{
     verdict::Given,
 };
 
-/// Who is going to execute the file.
+/// Who executes the file: a compiler's program or the interpreter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum For {
     /// A compiler makes a program of it, which has to bring all functions with it.
@@ -28,7 +28,7 @@ pub enum For {
     Interpreter,
 }
 
-/// Why there is no such file.
+/// Why a counterexample cannot be written in C.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HarnessError {
     /// The function cannot be called.
@@ -39,8 +39,8 @@ pub enum HarnessError {
     Inexpressible(String),
 }
 
-/// The file: `include` is how it names the source that defines the function; `shown` says whether it prints what the
-/// function leaves behind.
+/// Returns the C file of a counterexample. `include` is the name of the source that defines the function.
+/// With `shown` it prints what the function leaves behind.
 ///
 /// # Errors
 /// When the function cannot be called from C like that.
@@ -156,7 +156,7 @@ const FUNCTIONS: &str = "\n/* Functions that arguments lead to. */\n";
 /// How the names begin of what these need.
 const OWN: &str = "patchwright_";
 
-/// The parts of what [`harness`] writes.
+/// The parts of the text that [`harness`] writes.
 pub struct Parts<'t> {
     /// What does not depend on the inputs.
     pub before: &'t str,
@@ -165,7 +165,7 @@ pub struct Parts<'t> {
 }
 
 impl<'t> Parts<'t> {
-    /// The parts of a text; nothing if it is none.
+    /// Splits such a text into its parts. It is `None` for other texts.
     pub fn of(text: &'t str) -> Option<Parts<'t>> {
         let (before, main) = text.split_once("int main(void)")?;
         let (before, functions) = before.split_once(FUNCTIONS).unwrap_or((before, ""));
@@ -176,7 +176,8 @@ impl<'t> Parts<'t> {
         })
     }
 
-    /// Functions and `main`, which is called `name`, so that there may be others in one file.
+    /// Returns the functions and `main`, with `main` called `name`, so that one file can have
+    /// several.
     pub fn called(&self, name: &str) -> String {
         let own = format!("{OWN}{name}_");
         format!(
@@ -230,7 +231,8 @@ fn place_of_result(text: &mut String, result: &str, made: &[Made]) {
     }
 }
 
-/// The pointers among arguments and behind them: how C names them, and the bytes of one of the objects that they lead to.
+/// Returns the C expressions of the pointers among arguments and behind them, each with the size in bytes
+/// of one object behind it.
 pub fn pointers(shapes: &[ParameterShape]) -> Vec<(String, u64)> {
     let mut all = Vec::new();
     for shape in shapes {
@@ -839,7 +841,8 @@ fn cases(values: &[String]) -> String {
     all.collect::<Vec<_>>().join(" ")
 }
 
-/// The file for a whole program: it gives standard input and the arguments, and starts the program.
+/// Returns the C file of a counterexample for a whole program. It sets standard input and the arguments,
+/// and starts the program.
 ///
 /// # Errors
 /// When that cannot be said in C.
@@ -905,8 +908,8 @@ pub fn main_harness(
     Ok(text)
 }
 
-/// The file for a whole program that the interpreter executes with objects that hold any value at the start: they get
-/// theirs, and the program begins.
+/// Returns the C file for the interpreter that gives objects of the program their values at the start, if
+/// these are inputs, and starts the program.
 ///
 /// # Errors
 /// When that cannot be said in C.
@@ -925,7 +928,7 @@ pub fn initial_harness(sources: &[Source], inputs: &[Given]) -> Result<String, H
     Ok(text)
 }
 
-/// Whether objects of the program hold any value at the start, and it matters which.
+/// Whether the values of objects at the start are among the inputs.
 pub fn has_initial_values(inputs: &[Given]) -> bool {
     initial(inputs).next().is_some()
 }

@@ -1,10 +1,12 @@
-//! Proofs for any number of rounds: what holds at the beginning of each round of a loop is found, and what shall hold
-//! follows from it.
+//! Proves assertions for any number of rounds: finds what holds at the beginning of each round, from
+//! which the assertions follow.
 //!
-//! The function is cut where its loops begin ([`patchwright_symbolic::segments`]). What may hold between the variables there
-//! is guessed (`0 <= i`, `i <= n`, `s == 3 * i`), and what does not hold at the end of some segment that leads there is
-//! dropped, until nothing has to be dropped (the algorithm Houdini of Flanagan and Leino): what is left holds in each round,
-//! by induction. If nothing fails in any segment under that, nothing fails in any execution, however long it is.
+//! The function is cut at the heads of its loops ([`patchwright_symbolic::segments`]). At each head,
+//! relations between the variables are guessed, such as `0 <= i`, `i <= n` or `s == 3 * i`. A relation
+//! that does not hold at the end of some segment that leads there is dropped, until nothing has to be
+//! dropped (the algorithm Houdini of Flanagan and Leino). The remaining relations hold in each round, by
+//! induction. If nothing fails in any segment under them, nothing fails in any execution, however long it
+//! is.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,7 +35,7 @@ const MOST_FACTORS: usize = 6;
 /// Constants of the function that are used in guesses.
 const MOST_CONSTANTS: usize = 16;
 
-/// A function about which is asked, and how it is encoded.
+/// A function to prove, and how it is encoded.
 pub struct Induction<'a> {
     /// Its module; no other one belongs to the program.
     pub module: &'a Module,
@@ -81,8 +83,8 @@ struct Step {
 }
 
 impl Induction<'_> {
-    /// How many loops were followed, if nothing fails, for any input and any number of rounds. Nothing if there is no loop,
-    /// or that is not known.
+    /// Returns the number of loops, if the function fails for no input and no number of rounds. It is
+    /// `None` if there is no loop or no proof.
     pub fn proves(&self) -> Option<usize> {
         let leaks = self.options.checks.contains(&Check::Leak);
         if leaks || keeps_state(self.module, self.library, self.function) {

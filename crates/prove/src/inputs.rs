@@ -1,5 +1,5 @@
-//! What the inputs of a function are: one description, from which the encoding, the file that makes the inputs for an execution,
-//! and what is told of them are all made.
+//! Describes the inputs of a function. The encoding, the harness and the report are all made of this
+//! description.
 //!
 //! A pointer is null, or leads to objects of its own, to the object of another pointer of a compatible type, to a place in its
 //! array, or to a global. A pointer to `void` leads to bytes, or to what the function takes it for. A pointer to a function is
@@ -22,7 +22,7 @@ use patchwright_symbolic::{
 
 use crate::source::{EntryError, Source, find};
 
-/// What the user says of the inputs.
+/// What the user's flags say about inputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wishes {
     /// `--length p=8`: pointers, and how many objects they lead to.
@@ -59,7 +59,8 @@ impl Default for Wishes {
 }
 
 impl Wishes {
-    /// The same of parameters that have other names: of each the other one and the one that is spoken of.
+    /// Returns the wishes for a function whose parameters have other names. Each pair of `names` has
+    /// the other name and the name in the wishes.
     #[must_use]
     pub fn renamed(&self, names: &[(String, String)]) -> Wishes {
         let other = |text: &String| -> String {
@@ -116,7 +117,8 @@ const MOST_GLOBALS: usize = 4;
 /// The most elements behind the first of an array that a pointer leads to.
 const FARTHEST: u64 = 255;
 
-/// What the parameters of a function are; what they may lead to that is not their own is said by [`connect`].
+/// Returns the shapes of a function's parameters. [`connect`] adds what they may point to that is not
+/// their own.
 ///
 /// # Errors
 /// When there is no such function, or a parameter has a type that is not known.
@@ -166,7 +168,7 @@ pub fn parameters(
     Ok(shapes)
 }
 
-/// What a function returns, if that is a structure or a union whose members are known.
+/// Returns the shape of a function's result, if it is a structure or union whose members are known.
 pub fn returned_record(sources: &[Source], name: &str) -> Option<Shape> {
     let (position, function) = find(sources, name).ok()?;
     let builder = Builder {
@@ -506,8 +508,9 @@ pub(crate) fn are_compatible(a: &Shape, b: &Shape) -> bool {
     }
 }
 
-/// Says what pointers may lead to that is not their own. `versions` are the parameters of the function in each version that gets
-/// these inputs; the first one's come first. `sources` tell the globals.
+/// Adds to the shapes what pointers may point to that is not their own. `versions` are the parameters of
+/// the function in each version that gets these inputs, the first one first. `sources` define the
+/// globals.
 pub fn connect(
     versions: &mut [&mut Vec<ParameterShape>],
     sources: &[Source],
@@ -751,7 +754,7 @@ fn globals_used(sources: &[Source], function: &str, parameters: &[ParameterShape
     all
 }
 
-/// Looks whether all that the user names are pointers of the inputs.
+/// Checks that all names in `wishes` are pointers of the inputs.
 ///
 /// # Errors
 /// The first one that is none.

@@ -1,8 +1,8 @@
-//! Which operators may stand for one another.
+//! The levels of mutations: which operators may replace one another.
 
 use patchwright_csource::BinaryOperator::{self, *};
 
-/// What a repair may change.
+/// Which expressions a repair may change, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
     /// Operators, by near ones.
@@ -14,7 +14,7 @@ pub enum Level {
 }
 
 impl Level {
-    /// The level that a number names.
+    /// Returns the level with this number, from 1 to 3.
     pub fn from_number(number: u8) -> Option<Level> {
         match number {
             1 => Some(Level::One),

@@ -11,7 +11,7 @@ use crate::{
     verdict::{Given, given, name_of},
 };
 
-/// Sets of statements such that what goes wrong for an input cannot be mended without changing one of each.
+/// The must sets of one counterexample: no repair leaves all statements of a set unchanged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MustSets {
     /// What goes wrong for the input.
@@ -26,8 +26,9 @@ pub struct MustSets {
     pub input: Vec<Given>,
 }
 
-/// The must sets of executions that go wrong: of at most `most` of them, each in another place, the first one with the input
-/// `shown`. `encoding` has locations; those whose place is not `changeable` stay as they are.
+/// Returns the must sets of at most `most` failing executions, each with a failure at another place. The
+/// first execution has the inputs `shown`. `encoding` must have locations. Statements whose place is not
+/// `changeable` are in no set.
 pub fn locate(
     terms: &mut Terms,
     encoding: &Encoding,

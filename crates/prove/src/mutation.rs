@@ -1,4 +1,4 @@
-//! Mutations: alternatives of a program's expressions, and the text that says the same.
+//! Mutations: alternatives of expressions, and the text of each.
 
 use std::collections::BTreeMap;
 
@@ -40,7 +40,7 @@ impl Mutation {
     }
 }
 
-/// An expression that can be changed.
+/// An expression that can be changed, with its mutations.
 #[derive(Clone, Debug)]
 pub struct Site {
     /// The number of its choice.
@@ -57,7 +57,7 @@ pub struct Site {
     pub mutations: Vec<Mutation>,
 }
 
-/// The mutations of a source file.
+/// The sites of a source file.
 #[derive(Clone, Debug, Default)]
 pub struct Mutations {
     /// The expressions that can be changed; their numbers ascend.
@@ -68,10 +68,10 @@ pub struct Mutations {
     pub out_of_reach: usize,
 }
 
-/// One change of a patch: the number of the expression, and which of its mutations (the first is 1).
+/// One change of a patch: the number of the site, and which of its mutations (from 1).
 pub type Change = (u32, u32);
 
-/// Several texts do not fit together.
+/// The error that the texts of several changes overlap.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the changes do not fit together: {0}")]
 pub struct Unfit(#[from] EditError);
@@ -178,7 +178,7 @@ impl Rewriting<'_> {
     }
 }
 
-/// A source file with the changes made.
+/// Returns the text of a source file with `changes` made. `constants` are the values of open constants.
 ///
 /// # Errors
 /// When a change replaces text that another one changes too.

@@ -1,4 +1,4 @@
-//! Level 3: a condition that is turned round.
+//! Level 3: negates a condition.
 
 use patchwright_csource::{BinaryOperator, CastKind, ExprId, ExprKind, UnaryOperator};
 use patchwright_lower::alternatives::Alternative;

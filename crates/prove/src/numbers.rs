@@ -1,4 +1,4 @@
-//! Other numbers in place of integer constants.
+//! Replaces integer constants by other numbers.
 
 use patchwright_csource::{ExprId, ExprKind, Place, types::IntegerKind};
 use patchwright_lower::alternatives::Alternative;

@@ -1,4 +1,4 @@
-//! Other operators in place of binary operators, compound assignments, `++` and `--`.
+//! Replaces binary operators, compound assignments, `++` and `--` by others.
 
 use patchwright_csource::{
     BinaryOperator, ExprId, ExprKind, UnaryOperator, detail::Detail, types::TypeKind,

@@ -1,4 +1,4 @@
-//! Path by path: the program along one input after the other, in place of all paths at once.
+//! Explores the program path by path, along one input after the other, instead of all paths at once.
 //!
 //! Along an input nothing is merged and no loop is unwound further than the input goes, so a failure deep in a loop is found
 //! where the encoding of all paths would be too large. A decision of the path is then turned around, and the solver is asked
@@ -31,7 +31,7 @@ const MOST_TERMS: usize = 12_000_000;
 /// What one more question at a place counts, in decisions before it.
 const PER_QUESTION: u64 = 12;
 
-/// A program along an input.
+/// A program that is followed along inputs.
 pub struct Followed {
     /// The program.
     pub program: Encoding,
@@ -41,7 +41,7 @@ pub struct Followed {
     pub spec: Spec,
 }
 
-/// Follows a program along one input after the other.
+/// The exploration of a program, path by path.
 pub struct Paths<'a> {
     /// Follows it along one.
     #[allow(clippy::type_complexity, reason = "it is one function")]
@@ -56,7 +56,7 @@ pub struct Paths<'a> {
     pub budget: Budget<'a>,
 }
 
-/// What following a program gave.
+/// The result of exploring paths: a failure, a proof, or why neither was found.
 pub struct PathsFound {
     /// What is known. Of a failure the path stands in `last`; where paths are left nothing is said but
     /// [`Verdict::Budget`].
@@ -198,7 +198,8 @@ impl Walk {
 }
 
 impl Paths<'_> {
-    /// Follows paths until one fails, all are known, there are as many as are allowed, or somebody interrupts.
+    /// Follows paths until one fails, all paths are known, the permitted number is reached, or the
+    /// user interrupts.
     ///
     /// # Errors
     /// Those of following the program, interruption aside.

@@ -1,4 +1,4 @@
-//! Pieces of text of which mutations consist.
+//! The pieces of text from which the texts of mutations are made.
 
 use patchwright_csource::types::IntegerKind;
 use patchwright_text::Span;

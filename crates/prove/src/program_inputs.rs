@@ -1,11 +1,11 @@
-//! Inputs as an execution of a whole program reads them: standard input and arguments.
+//! Converts inputs to the standard input and the arguments of a real execution.
 
 use patchwright_ir::Type;
 use patchwright_symbolic::InputKind;
 
 use crate::{value::signed, verdict::Given};
 
-/// Standard input, as the execution reads it.
+/// Returns the bytes of standard input that `inputs` mean.
 pub fn standard_input(inputs: &[Given]) -> Vec<u8> {
     let mut bytes: Vec<u8> = Vec::new();
     let length = inputs.iter().find(|given| given.kind == InputKind::Length);
@@ -74,7 +74,7 @@ fn unsigned(ty: Type) -> Type {
     }
 }
 
-/// The arguments of the program, without its name.
+/// Returns the arguments of the program that `inputs` mean, without its name.
 pub fn arguments(inputs: &[Given]) -> Vec<Vec<u8>> {
     let mut all: Vec<Vec<u8>> = Vec::new();
     let mut put = |number: u32, at: usize, bytes: &[u8]| {

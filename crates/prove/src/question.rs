@@ -1,4 +1,4 @@
-//! What is asked of a search for repairs, and what it answers.
+//! The question to a search for repairs, and its answers.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use patchwright_solve::{Statistics, Term, Terms};
 
 use crate::mutation::Change;
 
-/// An expression that can be changed.
+/// An expression that can be changed: the number of its choice and of its alternatives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choosable {
     /// The number of its choice.
@@ -15,8 +15,9 @@ pub struct Choosable {
     pub open: Vec<Option<u32>>,
 }
 
-/// What a patch has to achieve. Choices are the variables `choice.NUMBER.ALTERNATIVE`, open constants the variables
-/// `constant.NUMBER` of 64 bits; all other variables are inputs.
+/// The condition that a repair must meet, with the alternatives to choose from. Choices are the variables
+/// `choice.NUMBER.ALTERNATIVE`, open constants the variables `constant.NUMBER` of 64 bits; all other
+/// variables are inputs.
 #[derive(Clone, Debug)]
 pub struct Question {
     /// What shows that a patch is wrong: within the bound an execution fails, or one never ends that ended before.
@@ -38,7 +39,7 @@ pub struct Question {
     pub near: BTreeMap<u32, i64>,
 }
 
-/// How far a search goes.
+/// The limits of a search for repairs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
     /// Changes of a patch at most.
@@ -68,7 +69,7 @@ impl Default for Extent {
     }
 }
 
-/// For which inputs a repair is right.
+/// The inputs for which a repair is right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Standing {
     /// For all.
@@ -77,7 +78,8 @@ pub enum Standing {
     WithinBound,
 }
 
-/// Why a patch is not decided.
+/// Why a patch is not decided: a loop goes on beyond the bound, something is not encoded, or it costs too
+/// much.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Open {
     /// Some execution goes on beyond so many rounds of a loop, for an input for which the program as it is does not go on
@@ -89,7 +91,7 @@ pub enum Open {
     Effort,
 }
 
-/// What is known of a patched program.
+/// The judgement of a patched program: right, wrong, or not decided.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Judged {
     /// It is right.
@@ -105,7 +107,7 @@ pub enum Judged {
     Open(Open),
 }
 
-/// Decides about single patches, which a [`Question`] leaves open: with larger bounds, or in other ways.
+/// Decides about single patches that a [`Question`] leaves open: with larger bounds, or in other ways.
 pub trait Decider {
     /// Decides about the program with these changes, and these values of open constants.
     fn decide(
@@ -116,7 +118,7 @@ pub trait Decider {
     ) -> Judged;
 }
 
-/// Leaves each patch open that goes on beyond the bound of the question, which is this one.
+/// A decider that leaves each patch open that goes beyond the bound of the question, which is the field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoDecider(pub u32);
 
@@ -126,7 +128,7 @@ impl Decider for NoDecider {
     }
 }
 
-/// A patch that is right.
+/// A patch that is right, with its changes and constants.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Repair {
     /// Its changes.
@@ -145,7 +147,7 @@ pub struct Repair {
     pub same_as: Option<usize>,
 }
 
-/// What was done.
+/// Numbers about the work of a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Patches that were asked about.
@@ -164,7 +166,7 @@ pub struct Counts {
     pub single: u64,
 }
 
-/// How a search ended.
+/// The result of a search: whether all patches are decided, and those that are not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
     /// The repairs, in the order in which they were found.

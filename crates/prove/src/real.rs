@@ -1,4 +1,4 @@
-//! Functions of `math.h` of which the terms know nothing, and of which this machine can say what they give.
+//! Evaluates functions of `math.h`, of which the terms know nothing, by this machine.
 //!
 //! A solver may take `sin(0.0)` for any number. What it finds is looked at with what the functions really give; where
 //! nothing is left of what it found then, the solver is told of these values and asked again.
@@ -17,7 +17,8 @@ struct Application {
     arguments: Vec<Term>,
 }
 
-/// The applications in some terms, those in arguments of others first.
+/// The applications of such functions in some terms. An application inside the arguments of another comes
+/// first.
 pub struct Real {
     all: Vec<Application>,
     /// Functions of which this machine says nothing, or of which there are too many applications.
@@ -25,7 +26,7 @@ pub struct Real {
 }
 
 impl Real {
-    /// Those within `roots`.
+    /// Finds the applications within `roots`.
     pub fn of(terms: &Terms, roots: &[Term]) -> Real {
         let mut all = Vec::new();
         let mut unknown = Vec::new();
@@ -53,17 +54,17 @@ impl Real {
         Real { all, unknown }
     }
 
-    /// Whether there are none of which this machine says anything.
+    /// Whether there is no application that this machine can evaluate.
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 
-    /// Functions of which nothing is said.
+    /// Returns the names of functions that this machine cannot evaluate.
     pub fn unknown(&self) -> &[String] {
         &self.unknown
     }
 
-    /// The functions of which this machine says what they give.
+    /// Returns the names of functions that this machine can evaluate.
     pub fn names(&self) -> Vec<String> {
         let mut names: Vec<String> = self.all.iter().map(|one| one.name.clone()).collect();
         names.sort_unstable();
@@ -71,7 +72,7 @@ impl Real {
         names
     }
 
-    /// The assignment with what the functions really give in it.
+    /// Returns `model` with the results that the functions really have.
     pub fn truthful(&self, terms: &Terms, model: &Assignment) -> Assignment {
         let mut model = model.clone();
         for one in &self.all {
@@ -84,7 +85,8 @@ impl Real {
         model
     }
 
-    /// What the functions give for the arguments that they have in a truthful assignment, as truths.
+    /// Returns terms that state the results of the functions for their arguments in `model`, which is
+    /// truthful.
     pub fn facts(&self, terms: &mut Terms, model: &Assignment) -> Vec<Term> {
         let mut facts = Vec::new();
         for one in &self.all {

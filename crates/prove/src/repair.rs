@@ -1,4 +1,4 @@
-//! Repairs of a program: its mutations as a question to the search, and the answers as text.
+//! Turns the mutations of a program into a question for the search, and repairs into text.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::{
     spec::Spec,
 };
 
-/// The mutations of all sources.
+/// Returns the mutations of all sources at a level.
 pub fn mutations(sources: &[Source], level: Level) -> Vec<Mutations> {
     let mut next = 1;
     sources
@@ -25,7 +25,7 @@ pub fn mutations(sources: &[Source], level: Level) -> Vec<Mutations> {
         .collect()
 }
 
-/// For each number of a choice how many alternatives it has.
+/// Returns the number of alternatives for each number of a choice.
 pub fn choices(mutations: &[Mutations]) -> BTreeMap<u32, u32> {
     let sites = mutations.iter().flat_map(|one| &one.sites);
     sites
@@ -33,8 +33,9 @@ pub fn choices(mutations: &[Mutations]) -> BTreeMap<u32, u32> {
         .collect()
 }
 
-/// What a repair has to achieve, as far as the bound of the encoding. That some execution must do what the specification speaks of is asked only where some
-/// execution of the program itself does.
+/// Returns the question that a repair has to answer, up to the bound of the encoding. If some execution
+/// of the original program reaches what the specification is about, some execution of a repair must do
+/// so, too.
 pub fn question(
     terms: &mut Terms,
     spec: &Spec,
@@ -94,7 +95,7 @@ pub fn question(
     }
 }
 
-/// The sources that a repair changes, by their positions, and their new texts.
+/// Returns the new text of each source that a repair changes, with its position.
 ///
 /// # Errors
 /// When its changes do not fit together, which is a mistake of ours.

@@ -1,4 +1,4 @@
-//! The solver that is asked whether repaired programs are right.
+//! The solver that decides whether repaired programs are right.
 
 use patchwright_solve::{Answer, Backend, Budget, Solver, Statistics, Term, Terms};
 

@@ -1,4 +1,4 @@
-//! Counterexamples are executed in the interpreter, which must agree.
+//! Executes counterexamples in the interpreter, which must agree.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::{
     verdict::{Counterexample, Given},
 };
 
-/// What came of executing a counterexample.
+/// The result of executing a counterexample.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Replay {
     /// The same goes wrong in the same place.
@@ -27,7 +27,8 @@ pub enum Replay {
 /// Instructions of an execution at most.
 const MOST_INSTRUCTIONS: u64 = 50_000_000;
 
-/// Executes a linked program with the inputs of a counterexample.
+/// Executes a linked program with the inputs of a counterexample. It returns how the execution ended and
+/// what it printed.
 ///
 /// # Errors
 /// When it cannot be linked.
@@ -58,7 +59,8 @@ pub fn execute(mut modules: Vec<Module>, inputs: &[Given]) -> Result<(Outcome, V
     Ok((outcome, world.output))
 }
 
-/// Whether an execution does what the counterexample says. `checks` are those that are looked for.
+/// Compares an execution with what the counterexample predicts. `checks` are the errors that are looked
+/// for.
 pub fn agreement(found: &Counterexample, outcome: &Outcome, checks: &BTreeSet<Check>) -> Replay {
     let unwritten = found
         .inputs

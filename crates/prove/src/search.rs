@@ -1,4 +1,4 @@
-//! All minimal repairs: which patch is left, and is it right?
+//! Searches for all minimal repairs: proposes a patch that is left, and decides whether it is right.
 //!
 //! One solver knows the patches that are left, another one programs: what a patch makes of the program is asked about with
 //! its changes in place, so that all that it has in common with the reference, or with itself elsewhere, is one term. A
@@ -133,7 +133,7 @@ pub(crate) enum Verdict {
 }
 
 impl<'a> Search<'a> {
-    /// Begins a search.
+    /// Prepares a search within `extent`. `decider` judges patches that the question leaves open.
     pub fn new(
         terms: &'a mut Terms,
         question: &'a Question,
@@ -238,7 +238,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Goes on where another search has ended, which asked the same about all patches of fewer changes.
+    /// Continues where another search ended, which asked the same about all patches with fewer
+    /// changes.
     pub fn after(mut self, found: Found) -> Search<'a> {
         for repair in &found.repairs {
             let number = |site: u32| self.sites.iter().position(|one| one.number == site);
@@ -267,7 +268,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Looks for all minimal repairs; each is told to `tell` when it is found.
+    /// Searches for all minimal repairs. Each is given to `tell` when it is found.
     pub fn run(mut self, tell: &mut dyn FnMut(&Repair)) -> Found {
         self.all(tell);
         let [first, second] = &self.patches;

@@ -1,4 +1,4 @@
-//! The failure that an execution meets first: a counterexample is no longer than it must be.
+//! Finds the failure that an execution meets first, so that counterexamples are short.
 
 use patchwright_solve::{Answer, Assignment, Budget, Solver, Term, Terms};
 

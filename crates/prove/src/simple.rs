@@ -1,4 +1,4 @@
-//! Inputs that a person can read: small numbers, letters.
+//! Chooses inputs that are easy to read: small numbers and letters.
 
 use patchwright_ir::Type;
 use patchwright_solve::{Answer, Assignment, Budget, Node, Solver, Sort, Term, Terms};
@@ -28,9 +28,10 @@ enum Taste {
 /// Numbers that are not simple are no further from 0 than one of these, if they can be.
 const NEAR: [u128; 3] = [16, 128, 1024];
 
-/// A model of `condition` in which inputs have simple values where they can; `model` is one, and `judge` decides about others.
-/// `open` is what the judge was told, as a term, if that is known: then simple values are tried before it is asked.
-/// When a question is not decided within the budget, the rest stays as it is.
+/// Returns a model of `condition` whose inputs have simple values where possible. `model` is a model to
+/// begin with. `judge` decides about other values. `open` is the condition that `judge` was told, if it
+/// is known as a term; then values are tried on it before `judge` is asked. If a question exceeds
+/// `budget`, the other inputs keep their values.
 pub fn simple(
     terms: &mut Terms,
     inputs: &[&Input],

@@ -10,7 +10,7 @@ use std::collections::{BTreeSet, HashSet};
 use patchwright_solve::{Assignment, Node, Sort, Term, Terms};
 use rustc_hash::FxHashMap;
 
-/// The locations, by their position in `locations`, that decide `condition` under `model`.
+/// Returns the positions in `locations` of those that decide the value of `condition` under `model`.
 pub fn deciding(
     terms: &Terms,
     condition: Term,

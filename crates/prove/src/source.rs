@@ -1,4 +1,4 @@
-//! The program: its sources, linked, and what its functions take.
+//! The sources of a program, linked, and the parameters of its functions.
 
 use patchwright_csource::TranslationUnit;
 use patchwright_ir::{LinkError, Module, Program};
@@ -6,7 +6,7 @@ use patchwright_lower::{alternatives::Alternatives, lower, lower_with};
 
 use crate::trusted::Trusted;
 
-/// A source file.
+/// A source file with its tree and its IR.
 pub struct Source {
     /// It as a tree.
     pub unit: TranslationUnit,
@@ -16,7 +16,7 @@ pub struct Source {
     pub trusted: Trusted,
 }
 
-/// What is wrong with the function that is named as the entry, or its parameters.
+/// Why a function cannot be the entry: it does not exist, or a parameter or flag does not fit.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EntryError {
     /// No such function.
@@ -42,9 +42,7 @@ pub enum EntryError {
         parameter: String,
     },
     /// A flag that speaks of no pointer among the inputs.
-    #[error(
-        "`{flag}`: no pointer among the inputs of `{function}` that this could be said of is called `{name}`; {known}"
-    )]
+    #[error("`{flag}`: `{function}` has no such pointer input called `{name}`; {known}")]
     Flag {
         /// The flag, as it was given.
         flag: String,
@@ -72,7 +70,8 @@ fn defined_are(defined: &str) -> String {
     }
 }
 
-/// Links sources and the functions of the library that are written in C; with alternatives, as a meta-program.
+/// Links sources with the library functions that are written in C. With alternatives the result is a
+/// meta-program.
 ///
 /// # Errors
 /// When a name is defined twice.
@@ -93,7 +92,7 @@ pub fn link(
     Program::link(modules)
 }
 
-/// The source and the function of this name.
+/// Returns the position of the source that defines `name`, and the function.
 ///
 /// # Errors
 /// When there is none, or several.
@@ -132,7 +131,7 @@ pub fn find<'s>(
     }
 }
 
-/// From now on a function of a header is a part of the program, though nothing may use it.
+/// Makes a function of a header a part of the program, even if nothing uses it.
 pub fn want(sources: &mut [Source], name: &str) {
     for source in sources {
         let mut all = source.unit.functions_in_headers.iter();

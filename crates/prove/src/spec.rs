@@ -1,9 +1,9 @@
-//! What must not happen, as one list: failures, and differences from a reference.
+//! The specification of a program as one list: failures, and differences from a reference.
 
 use patchwright_solve::{Term, Terms};
 use patchwright_symbolic::{Encoding, FailureKind, Outcome, Piece, Place, difference};
 
-/// What is wrong about an execution.
+/// The kind of a violation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WrongKind {
     /// A failure of the program.
@@ -17,7 +17,7 @@ pub enum WrongKind {
 }
 
 impl WrongKind {
-    /// A name that does not change, for scripts.
+    /// Returns the stable name of the kind for scripts.
     pub fn code(&self) -> String {
         match self {
             WrongKind::Failure(FailureKind::Assertion) => "assertion".to_owned(),
@@ -32,7 +32,7 @@ impl WrongKind {
     }
 }
 
-/// Something that must not happen.
+/// A violation of the specification, with its condition.
 #[derive(Clone, Debug)]
 pub struct Wrong {
     /// When it does.
@@ -45,7 +45,7 @@ pub struct Wrong {
     pub place: Option<Place>,
 }
 
-/// What a program shall do.
+/// The specification of a program: all that must not happen.
 #[derive(Clone, Debug)]
 pub struct Spec {
     /// What must not happen, in the order in which an execution meets it.
@@ -68,7 +68,8 @@ pub struct Spec {
     pub seen: Vec<(Term, Term)>,
 }
 
-/// What a program shall do; with a reference, the same as that.
+/// Returns the specification of an encoded program. With `reference` the program must also do the same as
+/// that.
 pub fn spec(terms: &mut Terms, program: &Encoding, reference: Option<&Encoding>) -> Spec {
     let mut wrong: Vec<Wrong> = program
         .failures
@@ -166,7 +167,7 @@ pub fn spec(terms: &mut Terms, program: &Encoding, reference: Option<&Encoding>)
 }
 
 impl Spec {
-    /// All terms of which it consists.
+    /// Returns all terms of which the specification consists.
     pub fn roots(&self) -> Vec<Term> {
         let wrong = self.wrong.iter().map(|one| one.condition);
         let own = [
@@ -183,12 +184,12 @@ impl Spec {
         wrong.chain(own).chain(seen).collect()
     }
 
-    /// Some failure or difference happens.
+    /// Returns the condition that some violation happens.
     pub fn fails(&self, terms: &mut Terms) -> Term {
         terms.or_all(self.wrong.iter().map(|wrong| wrong.condition))
     }
 
-    /// A failure of which everything is known.
+    /// Returns the condition that a violation happens that does not depend on anything unknown.
     pub fn fails_clearly(&self, terms: &mut Terms) -> Term {
         let fails = self.fails(terms);
         let known = terms.not(self.unknown);

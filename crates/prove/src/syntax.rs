@@ -1,4 +1,4 @@
-//! Expressions as text: where operators stand, and where parentheses are needed.
+//! Finds operators in the text of expressions, and where parentheses are needed.
 
 use patchwright_csource::{
     BinaryOperator::{self, *},

@@ -1,4 +1,4 @@
-//! What is told of the inputs of a function: which are looked at, and what is taken for granted of them.
+//! Describes to the user which inputs of a function are looked at, and what is assumed of them.
 
 use patchwright_ir::Type;
 use patchwright_symbolic::{
@@ -12,7 +12,7 @@ use crate::{
     verdict::Given,
 };
 
-/// What is told.
+/// The lines `Inputs:` and `Assumed:` of a report.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Told {
     /// Which inputs are looked at.
@@ -26,7 +26,7 @@ pub struct Told {
 /// Pairs of pointers that are named at most.
 const MOST_PAIRS: usize = 3;
 
-/// What is told of inputs of these shapes.
+/// Describes inputs of these shapes.
 pub fn told(shapes: &[ParameterShape], wishes: &Wishes) -> Told {
     let mut told = Told::default();
     let mut never_null = Vec::new();
@@ -217,8 +217,8 @@ fn leads_from_structure(shape: &Shape, within: u32) -> bool {
     }
 }
 
-/// Inputs that matter, as names and values: where pointers lead is said in one part each, and what stands in objects that no
-/// pointer leads to is left out.
+/// Returns the names and values of the inputs that matter. Each pointer's target is described as one.
+/// Objects to which no pointer points are left out.
 pub fn shown_inputs(given: &[&Given]) -> Vec<(String, String)> {
     let all: Vec<Given> = given.iter().map(|one| (*one).clone()).collect();
     // Pointers that lead to nothing of their own.

@@ -1,4 +1,4 @@
-//! The tree of all that was decided along the inputs that were looked at, of one program or of two.
+//! The tree of the decisions along the inputs that were explored, of one program or of two.
 //!
 //! What an execution decides first is the same for all inputs; what it decides next depends on how that came out, and so on.
 //! So the paths of all inputs are one tree: below each node stand the conditions that were found to be decided next, which
@@ -7,13 +7,13 @@
 
 use patchwright_solve::{Assignment, Term, Terms};
 
-/// A node, by its number; the root is 0.
+/// The number of a node. The root is 0.
 pub type NodeId = usize;
 
-/// The root.
+/// The number of the root.
 pub const ROOT: NodeId = 0;
 
-/// What is known of the inputs of a path.
+/// Whether everything or nothing is known of the inputs of a path, or whether they do not count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Leaf {
     /// All is known of them.
@@ -50,14 +50,14 @@ struct Node {
     leaf: Option<Leaf>,
 }
 
-/// The tree, and the inputs that made it.
+/// The tree of decisions, with the input that made each path.
 #[derive(Debug)]
 pub struct Tree {
     nodes: Vec<Node>,
     inputs: Vec<Assignment>,
 }
 
-/// Where a path was put.
+/// Where a path was put, and whether it is new.
 pub struct Put {
     /// Its end.
     pub leaf: NodeId,
@@ -87,7 +87,7 @@ impl Default for Tree {
 }
 
 impl Tree {
-    /// Puts the path of an input in.
+    /// Adds the path of an input.
     pub fn put(&mut self, path: &[Decision], input: Assignment) -> Put {
         let number = self.inputs.len();
         let (mut at, mut changed) = (ROOT, Vec::new());
@@ -133,32 +133,32 @@ impl Tree {
         }
     }
 
-    /// What is known of the inputs of the path that ends at a node.
+    /// Sets what is known of the inputs of the path that ends at `leaf`.
     pub fn settle(&mut self, leaf: NodeId, what: Leaf) {
         self.nodes[leaf].leaf = Some(what);
     }
 
-    /// The place of what is decided at a node.
+    /// Returns the place of the decision at a node, as [`Decision`] has it.
     pub fn place(&self, node: NodeId) -> usize {
         self.nodes[node].place
     }
 
-    /// [`Decision::distance`] of what is decided at a node.
+    /// Returns the [`Decision::distance`] of the decision at a node.
     pub fn distance(&self, node: NodeId) -> u32 {
         self.nodes[node].distance
     }
 
-    /// How many decisions come before that of a node.
+    /// Returns how many decisions come before the one at a node.
     pub fn depth(&self, node: NodeId) -> u32 {
         self.nodes[node].depth
     }
 
-    /// An input that gets to a node.
+    /// Returns an input whose path passes the node.
     pub fn input(&self, node: NodeId) -> &Assignment {
         &self.inputs[self.nodes[node].input]
     }
 
-    /// The conditions down to a node.
+    /// Returns the conditions on the path to a node.
     pub fn conditions(&self, node: NodeId) -> Vec<Term> {
         let mut all = Vec::new();
         let mut at = node;
@@ -170,8 +170,8 @@ impl Tree {
         all
     }
 
-    /// What holds for an input that gets to a node and takes none of the known ways from there; nothing if it is seen at once
-    /// that there is none.
+    /// Returns the conditions of an input that reaches a node and takes none of its known branches.
+    /// It is `None` if clearly no such input exists.
     pub fn rest(&self, terms: &mut Terms, node: NodeId) -> Option<Vec<Term>> {
         let below = &self.nodes[node].below;
         let ways: Vec<Term> = below
@@ -183,18 +183,19 @@ impl Tree {
         (!is_all && !rest.is_empty()).then_some(rest)
     }
 
-    /// The ends of all paths, and what is known of them.
+    /// Returns the ends of all paths with what is known of them.
     pub fn ends(&self) -> impl Iterator<Item = (NodeId, Leaf)> + '_ {
         let all = self.nodes.iter().enumerate();
         all.filter_map(|(node, one)| Some((node, one.leaf?)))
     }
 
-    /// The conditions of all nodes.
+    /// Returns the conditions of all nodes.
     pub fn all_conditions(&self) -> Vec<Term> {
         self.nodes.iter().filter_map(|one| one.condition).collect()
     }
 
-    /// What is known of an input, for which `holds` says whether a condition holds; nothing where its path was not seen.
+    /// Returns what is known of an input, for which `holds` evaluates conditions. It is `None` if its
+    /// path was not seen.
     pub fn known(&self, holds: impl Fn(Term) -> bool) -> Option<Leaf> {
         let mut at = ROOT;
         loop {
@@ -207,7 +208,7 @@ impl Tree {
         }
     }
 
-    /// How many terms the conditions consist of.
+    /// Returns the number of terms in all conditions.
     pub fn size(&self, terms: &Terms) -> usize {
         terms.within(&self.all_conditions()).len()
     }

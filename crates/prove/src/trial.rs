@@ -1,4 +1,4 @@
-//! Trying patches: what is asked, evaluated for one input, or for all, with a few changes in place.
+//! Tries patches: evaluates a question for one input, or for all, with a few changes in place.
 //!
 //! Only what the result needs is evaluated: of a choice the part that is taken, of a conjunction nothing behind a part that
 //! is false; and what holds for all inputs is known before ([`Base`]). So a patch costs what the program does, and not what all other patches would make of it. What is open (constants

@@ -1,4 +1,4 @@
-//! What is not to be changed.
+//! The parts of a program that repairs do not change.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -6,7 +6,7 @@ use patchwright_clib::{Statement, statement};
 use patchwright_csource::{ExprId, ExprKind, Function, Place, StmtId, StmtKind, TranslationUnit};
 use patchwright_text::Span;
 
-/// What a repair of a source file leaves alone.
+/// The functions and lines of a source file that repairs do not change.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trusted {
     /// All of it.
@@ -63,8 +63,8 @@ pub(crate) fn spans(trusted: &Trusted, unit: &TranslationUnit) -> Vec<Span> {
     found
 }
 
-/// The expressions of a source that no repair changes, by function: those of assertions and assumptions, and what is
-/// trusted.
+/// Returns the expressions of a source, by function, that no repair changes: those of assertions and
+/// assumptions, and trusted ones.
 pub fn unchanged(unit: &TranslationUnit, trusted: &Trusted) -> HashSet<(String, u32)> {
     let spans = spans(trusted, unit);
     let mut found = HashSet::new();

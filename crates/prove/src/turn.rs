@@ -1,4 +1,4 @@
-//! Decisions that are turned around: inputs of paths that nobody has seen.
+//! Turns decisions around, to find inputs of paths that were not seen.
 
 use patchwright_solve::{
     Answer, Assignment, Backend, Budget, Solver, Sort, Statistics, Term, Terms,
@@ -10,7 +10,7 @@ use crate::tree::{NodeId, Tree};
 /// Gates of a solver, after which another one begins.
 const MOST_GATES: u64 = 3_000_000;
 
-/// What turning a decision around gives.
+/// The result of turning a decision around.
 #[derive(Clone, Debug)]
 pub enum Turned {
     /// An input that gets to the decision, and takes a way from there that nobody has seen.
@@ -21,7 +21,7 @@ pub enum Turned {
     Unknown,
 }
 
-/// Turns decisions around.
+/// Turns decisions around by a solver.
 pub struct Turner {
     variables: Variables,
     solver: Solver,
@@ -40,7 +40,8 @@ impl Default for Turner {
 }
 
 impl Turner {
-    /// Asks for an input that takes none of the known ways from a node, and satisfies `domain`.
+    /// Asks for an input that satisfies `domain`, reaches `node` and takes none of its known
+    /// branches.
     pub fn turn(
         &mut self,
         terms: &mut Terms,
@@ -79,7 +80,7 @@ impl Turner {
         }
     }
 
-    /// What all solvers did.
+    /// Returns the work of all solvers.
     pub fn statistics(&self) -> Statistics {
         self.before + self.solver.statistics()
     }

@@ -1,8 +1,8 @@
-//! Values as people read them, and as C writes them.
+//! Writes values for people and as C code.
 
 use patchwright_ir::Type;
 
-/// A value of a type, as a person reads it.
+/// Returns a value as text for people. A printable byte is also shown as a character.
 pub fn shown(ty: Type, bits: u128) -> String {
     match ty {
         Type::F32 => float(f64::from(f32::from_bits(bits as u32))),

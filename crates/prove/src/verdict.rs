@@ -1,4 +1,4 @@
-//! Whether a program does what it shall, and an execution in which it does not.
+//! Decides whether a program meets its specification, and makes counterexamples.
 
 use std::collections::HashSet;
 
@@ -16,7 +16,7 @@ use crate::{
     value::shown,
 };
 
-/// What is known of a program.
+/// Whether a program meets its specification, and how far that is known.
 #[derive(Clone, Debug)]
 pub enum Verdict {
     /// It does what it shall, for all inputs.
@@ -33,7 +33,7 @@ pub enum Verdict {
     Void,
 }
 
-/// An input's value.
+/// The value of an input in a counterexample.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Given {
     /// The name, for people.
@@ -49,7 +49,7 @@ pub struct Given {
 }
 
 impl Given {
-    /// The value, for people.
+    /// Returns the value as text for people.
     pub fn text(&self) -> String {
         match self.ty {
             Some(ty) => shown(ty, self.bits),
@@ -59,7 +59,7 @@ impl Given {
     }
 }
 
-/// A step of an execution that matters for what goes wrong.
+/// A step of a counterexample's execution that matters for the failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceStep {
     /// Where.
@@ -70,7 +70,7 @@ pub struct TraceStep {
     pub value: Option<String>,
 }
 
-/// An execution in which something goes wrong.
+/// An input with the execution that violates the specification.
 #[derive(Clone, Debug)]
 pub struct Counterexample {
     /// What goes wrong.
@@ -92,9 +92,9 @@ pub struct Counterexample {
 }
 
 impl Counterexample {
-    /// The command that makes a program of a file `counterexample.c` that fails where the counterexample does: what is undefined
-    /// goes unnoticed in a program that is compiled without more. `None` where it fails in any case, or where only a
-    /// comparison with the reference tells.
+    /// Returns the command that compiles `counterexample.c` so that it fails where the counterexample
+    /// does. It has the sanitizer that notices the undefined behaviour. It is `None` if the program
+    /// fails anyway, or if only a comparison with the reference shows the difference.
     pub fn compiled_by(&self) -> Option<&'static str> {
         match self.kind {
             WrongKind::Failure(FailureKind::Undefined(Undefined::UninitializedRead)) => {
@@ -119,7 +119,7 @@ const MOST_TOLD: usize = 64;
 /// Conflicts of each question for a simpler input at most.
 const SIMPLE: u64 = 1_000;
 
-/// A program that is asked about.
+/// A program to decide about, with its encoding and specification.
 pub struct Prover<'a> {
     /// The terms of its encoding.
     pub terms: &'a mut Terms,
@@ -132,7 +132,7 @@ pub struct Prover<'a> {
 }
 
 impl Prover<'_> {
-    /// Whether the program does what it shall.
+    /// Decides whether the program meets its specification.
     pub fn verdict(&mut self) -> (Verdict, Statistics) {
         let mut solver = Solver::new(Backend::default());
         let verdict = self.ask(&mut solver);
@@ -160,7 +160,8 @@ impl Prover<'_> {
         }
     }
 
-    /// What is known where no execution confirms a counterexample that rests on something unknown.
+    /// Returns the verdict if no execution confirms a counterexample that depends on something
+    /// unknown.
     pub fn unconfirmed(&mut self, found: &Counterexample) -> Verdict {
         let mut solver = Solver::new(Backend::default());
         let mut reasons = self.reasons(&mut solver);
@@ -271,7 +272,7 @@ impl Prover<'_> {
         found
     }
 
-    /// The execution that a model stands for, if something goes wrong in it.
+    /// Returns the counterexample for a model, or `None` if nothing is violated in it.
     pub fn counterexample(&self, model: Assignment) -> Option<Counterexample> {
         let conditions: Vec<Term> = self.spec.wrong.iter().map(|one| one.condition).collect();
         let values = self.terms.evaluate_all(&conditions, &model);
@@ -359,7 +360,7 @@ fn what_is_not_known(functions: &[String]) -> String {
     all.join("; ")
 }
 
-/// The values that a model gives to inputs.
+/// Returns the values of `inputs` in a model.
 pub fn given(terms: &Terms, inputs: &[Input], model: &Assignment) -> Vec<Given> {
     let conditions: Vec<Term> = inputs.iter().map(|input| input.condition).collect();
     let consumed = terms.evaluate_all(&conditions, model);

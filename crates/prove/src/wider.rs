@@ -1,4 +1,4 @@
-//! What level 3 adds: off by one, other variables, and conditions beside conditions.
+//! Level 3: off by one, other variables, and added conditions.
 
 use patchwright_csource::{
     BinaryOperator, CastKind, ExprId, ExprKind, Function, StmtKind, Storage, UnaryOperator, VarId,

@@ -1,4 +1,4 @@
-//! Work that several threads share.
+//! Distributes work among several threads.
 
 use std::sync::{
     Mutex, PoisonError,

@@ -1,4 +1,5 @@
-//! The candidates of a source's locations in the order of the search, without anything being built or executed.
+//! Lists the candidates of a source's locations in the order of the search, without building or executing
+//! anything.
 //!
 //! Measurements of the space go through them. Which space a location has at which cost is decided where the search asks for it, too (`family::Locations`).
 
@@ -19,7 +20,8 @@ use crate::{
     relations::Relations,
 };
 
-/// The locations of functions with their candidates, as the search would go through them if all tests executed them all.
+/// The locations of functions with their candidates, in the order of a search in which all tests execute
+/// all locations.
 pub struct Candidates {
     /// The source in its ways.
     pub files: Vec<SourceFile>,
@@ -33,7 +35,7 @@ pub struct Candidates {
     limits: SpaceLimits,
 }
 
-/// The candidates of one cost at one location, for one variable if they assign to it.
+/// The candidates of one cost at one location, and for assignments of one variable.
 pub struct Level<'c> {
     /// The location.
     pub entry: &'c HoleEntry,
@@ -47,8 +49,8 @@ pub struct Level<'c> {
 }
 
 impl Candidates {
-    /// The candidates of the functions of a source that is compiled in the ways `units`, of those for whose span `is_read` holds. `linked` tells whether the
-    /// program has a function of a name.
+    /// Finds the candidates of a source that is compiled in the ways `units`, in those functions for
+    /// whose span `is_read` holds. `linked` tells whether the program has a function of a name.
     pub fn of(
         relative: &Path,
         mut units: Vec<TranslationUnit>,
@@ -93,8 +95,8 @@ impl Candidates {
         }
     }
 
-    /// Goes through the candidates of each location, as far as the cost that `most` says. Those of one location come together;
-    /// [`Level::place`] tells the order of the search.
+    /// Calls `visit` with the candidates of each location, up to the cost that `most` gives. Those of
+    /// one location come together; [`Level::place`] has the order of the search.
     pub fn each_level(&self, most: &dyn Fn(&HoleEntry) -> u32, visit: &mut dyn FnMut(&Level<'_>)) {
         let locations = Locations {
             holes: &self.holes,
@@ -139,7 +141,7 @@ impl Candidates {
 }
 
 impl Level<'_> {
-    /// The candidates in their order.
+    /// Returns the candidates in order.
     pub fn ids(&self) -> Vec<CandidateId> {
         let blocks = self.space.blocks.iter().enumerate();
         let own = blocks.filter(|(_, block)| block.cost == self.cost);
@@ -153,13 +155,13 @@ impl Level<'_> {
         .collect()
     }
 
-    /// The kind of a candidate.
+    /// Returns the kind of change of a candidate.
     pub fn kind(&self, id: CandidateId) -> Schema {
         self.space.blocks[id.block as usize].schema
     }
 
-    /// Whether `is_known` holds for all variables, members and elements that a candidate is filled with. Candidates that are no terms are filled with
-    /// none.
+    /// Whether `is_known` holds for all variables, members and elements in the term of a candidate.
+    /// Candidates without a term have none.
     pub fn is_filled_with(&self, id: CandidateId, is_known: &mut dyn FnMut(&str) -> bool) -> bool {
         let Some(filling) = self.space.filling(id, self.pointees) else {
             return false;
@@ -169,7 +171,7 @@ impl Level<'_> {
         atoms.all(|atom| is_known(&table[atom].spelling))
     }
 
-    /// A candidate as an edit of the source; `None` if it has no text or changes nothing.
+    /// Returns a candidate as an edit of the source, or `None` if it has no text or changes nothing.
     pub fn edit(&self, id: CandidateId) -> Option<Edit> {
         let edit = self.space.edit(id, self.source, self.pointees)?;
         (self.source[edit.span.range()] != edit.text[..]).then_some(edit)

@@ -1,4 +1,4 @@
-//! What the text of a change tells about how likely it is meant.
+//! Derives from the text of a change how likely it is meant.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! A changed file that is built and tested.
+//! A changed file to build and test.
 
 use std::{collections::BTreeSet, path::Path};
 

@@ -1,4 +1,4 @@
-//! Changed files are built and tested, each in a copy of its own; what is known of one is not found out again.
+//! Builds and tests changed files, each in a copy of its own. Known results are not computed again.
 
 use std::path::Path;
 

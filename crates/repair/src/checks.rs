@@ -1,4 +1,4 @@
-//! What a run knows of changed files.
+//! The results of building and testing changed files in a run.
 
 use std::{
     collections::BTreeMap,
@@ -8,7 +8,7 @@ use std::{
 
 use crate::{patch::Patch, rejection::Rejection};
 
-/// Whoever tells of patches waits so long for the report, which has them, too.
+/// How long showing a patch early waits for the report, which has it, too.
 pub const TOLD_AFTER: Duration = Duration::from_secs(2);
 
 /// What this run knows of diffs, and the patches that were verified while the search went on.

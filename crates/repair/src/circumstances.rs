@@ -1,4 +1,4 @@
-//! Circumstances in which patches are tested beside the usual ones.
+//! The circumstances in which patches are tested beside the usual ones.
 
 use std::{
     collections::BTreeSet,

@@ -1,4 +1,4 @@
-//! Test-equivalence classes of one hole and one test, held intensionally.
+//! The test-equivalence classes of one hole and one test, as a tree of states.
 //!
 //! A class is the sequence of distinct states that an execution met at the hole, each with the
 //! value that the hole had there, and the verdict. A candidate belongs to it if it has these
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::tree::{At, Place, Tree};
 
-/// What a test says about a candidate.
+/// The verdict of a test on the candidates of a class.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ClassVerdict {
     /// It passes.
@@ -27,7 +27,7 @@ pub enum ClassVerdict {
 }
 
 impl ClassVerdict {
-    /// The candidate may be plausible.
+    /// Whether the candidates may be plausible.
     pub fn is_pass(&self) -> bool {
         *self == ClassVerdict::Pass
     }
@@ -36,7 +36,7 @@ impl ClassVerdict {
 /// An execution: the states it met, the value given in each, the verdict.
 pub(crate) type Run = (Vec<(u32, Option<u64>)>, ClassVerdict);
 
-/// The classes of one test at one hole.
+/// The test-equivalence classes of one test at one hole.
 #[derive(Clone, Debug, Default)]
 pub struct Classes {
     tree: Tree,
@@ -52,7 +52,7 @@ pub struct Classes {
 /// are put off ([`mod@crate::deferred`]).
 const LONE_EXECUTIONS: u32 = 32;
 
-/// How far a candidate has been followed.
+/// The place in the tree of classes that a candidate has reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Cursor {
     /// At a place in the tree.
@@ -67,11 +67,12 @@ pub enum Cursor {
 }
 
 impl Cursor {
-    /// Where every candidate begins.
+    /// The place where every candidate begins.
     pub const START: Cursor = Cursor::At(Place::ROOT);
 }
 
-/// What is next for a candidate.
+/// What comes next for a candidate: its verdict is known, its value in a state is needed, or it must be
+/// executed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Next<'c> {
     /// Its verdict is known.
@@ -85,23 +86,24 @@ pub enum Next<'c> {
 }
 
 impl Classes {
-    /// Number of classes that executions have told apart.
+    /// Returns the number of classes that executions have told apart.
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// About how much memory the classes take.
+    /// Returns an estimate of the memory in bytes.
     pub fn bytes(&self) -> usize {
         let states: usize = self.runs.iter().map(|(states, _)| states.capacity()).sum();
         self.tree.bytes() + states * size_of::<(u32, Option<u64>)>()
     }
 
-    /// No execution has been seen.
+    /// Whether no execution was added.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// Names the class to which the candidate belongs, if order says something.
+    /// Returns the number of the class of a candidate, whose value in each state `value` gives. It is
+    /// `None` if no class is known, or if the order of states tells nothing.
     pub fn class_of(&self, mut value: impl FnMut(u32) -> Option<u64>) -> Option<usize> {
         if self.unordered {
             return None;
@@ -113,7 +115,8 @@ impl Classes {
         self.tree.class_at(place)
     }
 
-    /// What is next for a candidate that has been followed so far. What is known by now moves the cursor on.
+    /// Returns what a candidate at `cursor` needs next. The cursor moves on as far as the classes are
+    /// known.
     pub fn next(&self, cursor: &mut Cursor) -> Next<'_> {
         if self.unordered && !matches!(cursor, Cursor::Run(..) | Cursor::Undefined) {
             *cursor = Cursor::Run(0, 0);
@@ -142,7 +145,8 @@ impl Classes {
         }
     }
 
-    /// Where a candidate goes with its value in the state that [`Classes::next`] asked for.
+    /// Returns the cursor of a candidate that has `value` in the state for which [`Classes::next`]
+    /// asked.
     pub fn follow(&self, cursor: Cursor, value: Option<u64>) -> Cursor {
         match (cursor, value) {
             (Cursor::Run(run, at), _) => {
@@ -159,7 +163,7 @@ impl Classes {
         }
     }
 
-    /// The value that an execution had in the state that [`Classes::next`] asked for.
+    /// Returns the value that an execution had in the state for which [`Classes::next`] asked.
     pub fn had(&self, cursor: Cursor) -> Option<u64> {
         match cursor {
             Cursor::At(place) => self.tree.had(place),
@@ -168,7 +172,7 @@ impl Classes {
         }
     }
 
-    /// The verdict on a candidate, if it is known; `value` tells its value in a state.
+    /// Returns the verdict on a candidate, if it is known. `value` gives its value in a state.
     pub fn lookup(&self, mut value: impl FnMut(u32) -> Option<u64>) -> Option<&ClassVerdict> {
         let mut cursor = Cursor::START;
         loop {
@@ -180,8 +184,8 @@ impl Classes {
         }
     }
 
-    /// Adds an execution: its distinct states in the order of their first visit, each with the
-    /// value of the executed candidate there, and the verdict.
+    /// Adds an execution: its distinct states in the order of their first visit, each with the value
+    /// of the executed candidate, and the verdict.
     pub fn insert(&mut self, states: Vec<(u32, Option<u64>)>, verdict: ClassVerdict) {
         self.count += 1;
         if !self.unordered {
@@ -194,15 +198,16 @@ impl Classes {
         self.runs.push((states, verdict));
     }
 
-    /// Forgets the ends of executions with verdicts like that: candidates that did the same so far may do something else beyond.
+    /// Removes the ends of executions for whose verdict `is_forgotten` holds. Candidates that behaved
+    /// the same so far may behave differently beyond.
     pub fn forget(&mut self, is_forgotten: impl Fn(&ClassVerdict) -> bool) {
         self.runs.retain(|(_, verdict)| !is_forgotten(verdict));
         self.tree.forget(is_forgotten);
     }
 
-    /// Adds what was seen of an execution before it went on unobserved: the first of its distinct states. Other
-    /// candidates may have done the same so far; `tells_all` if what they do beyond is not to be found out either. False
-    /// where this cannot be used, because order says nothing.
+    /// Adds the beginning of an execution that went on unobserved: the first of its distinct states.
+    /// `tells_all` says that nothing beyond will be found out for other candidates either. It returns
+    /// false if the beginning cannot be used, because the order of states tells nothing.
     pub fn insert_beginning(&mut self, states: &[(u32, Option<u64>)], tells_all: bool) -> bool {
         if self.unordered {
             return false;

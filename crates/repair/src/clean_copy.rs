@@ -1,4 +1,4 @@
-//! A copy of the untouched program in which changes are built and tested.
+//! A clean copy of the untouched program, in which changed files are built and tested.
 
 use std::{ffi::OsStr, path::PathBuf};
 
@@ -19,7 +19,7 @@ use crate::{
     usual::most_cpu,
 };
 
-/// A copy of the untouched program in which changed files are built and tested, one after another.
+/// A clean copy of the untouched program, in which changed files are built and tested one after another.
 pub struct CleanCopy<'a> {
     worker: Worker,
     project: &'a Project,
@@ -33,7 +33,7 @@ pub struct CleanCopy<'a> {
 }
 
 impl<'a> CleanCopy<'a> {
-    /// Makes the copy; `name` is that of its folder, which must be new.
+    /// Makes the copy. Its folder is called `name`, which must be new.
     ///
     /// # Errors
     /// When it cannot be made.
@@ -157,8 +157,8 @@ impl<'a> CleanCopy<'a> {
     /// Leaves the copy's files where they are, for others to copy.
     pub(crate) fn leave(self) {}
 
-    /// Builds the program with `text` as its file `file` and runs tests, by index, until one
-    /// fails.
+    /// Builds the program with `text` as its file `file`, and runs `tests`, by index, until one
+    /// fails. The result is why the change is no repair, or `None` if all tests pass.
     ///
     /// # Errors
     /// When the build or a test cannot be run.
@@ -289,7 +289,7 @@ impl<'a> CleanCopy<'a> {
         Ok(run.verdict)
     }
 
-    /// Removes the copy.
+    /// Removes the copy and its folder.
     ///
     /// # Errors
     /// When it cannot be removed.

@@ -1,4 +1,4 @@
-//! The comparisons of a function, and which change asks for something that it asks for elsewhere, or in the same way.
+//! Finds the comparisons of a function, and changes that compare what the function compares elsewhere.
 
 use std::collections::BTreeMap;
 

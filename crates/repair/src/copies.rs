@@ -1,4 +1,4 @@
-//! The copies in which candidates are executed, and how they are put back.
+//! The copies in which candidates are executed, and how they are restored.
 //!
 //! Some candidate makes the program remove or rewrite a file that tests need. Then every later execution in that copy would
 //! be of something else: candidates that pass would fail, or do not even get to their location. So copies are looked at now and then, and

@@ -1,5 +1,5 @@
-//! DECLARATION: another type, a larger array, another number where the program begins, another element of a table, another body of a
-//! macro.
+//! The kind DECLARATION: another type, a larger array, another first number, another element of a table,
+//! another body of a macro.
 //!
 //! What is declared decides about the code of everything that uses it, so no executions of one program tell about another, and there are
 //! no classes: each candidate is built by itself, in a copy of the untouched program, and tested. So they are few, and tried only when nothing

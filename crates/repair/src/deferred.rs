@@ -1,7 +1,5 @@
-//! Candidates that have no classes: executions visit their location in too many states to be observed, or not always
-//! alike. What is known of others tells nothing about them, so they are put off, and executed one by one if the search has found
-//! nothing else: those of a cost when the next cost begins, as far as they take no more than a share of all executions, and
-//! the rest in the end.
+//! Defers candidates without classes, because executions visit their location in too many states or not
+//! always alike.
 
 use patchwright_exec::Worker;
 use patchwright_probe_image::Channel;

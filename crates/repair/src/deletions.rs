@@ -1,4 +1,4 @@
-//! Statements that may be anything: where many changes of one pass all tests, it is tried whether the program passes without it.
+//! Tries to delete statements that many different changes repair.
 //!
 //! Taking a long statement out costs as much as the statement is long, so the search comes to it late or never; and that is what to know first of a
 //! statement that can be disfigured in many ways.

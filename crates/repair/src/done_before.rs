@@ -1,4 +1,4 @@
-//! What the search has done where it will come again.
+//! Remembers the work of a search for later rounds at the same locations.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Patches are verified while the search goes on, so that the first one can be shown when it is there.
+//! Verifies patches while the search goes on, so that the first one can be shown at once.
 //!
 //! Nothing in the search depends on what is found here, and the final verification only gets to know sooner what it would find
 //! itself: the report is the same, but that what somebody has seen stays in it.

@@ -1,4 +1,4 @@
-//! Whether two changes of a file are one: asked of the project's own compiler.
+//! Asks the project's own compiler whether two changes of a file give the same code.
 //!
 //! Texts whose optimised code is the same do the same in every execution that C gives a meaning to. The reverse does
 //! not hold: what differs in code may still be equivalent.
@@ -97,7 +97,7 @@ impl Compilations {
     }
 }
 
-/// Edits that make declarations of all functions of a source but one.
+/// Returns edits that reduce all functions of a source but one to declarations.
 ///
 /// What is left keeps its meaning: the function and all variables of the file are named in a table that other files could see,
 /// so that the compiler neither leaves the function out nor believes that nobody else writes the variables.

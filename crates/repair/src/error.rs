@@ -1,4 +1,4 @@
-//! Why a repair cannot be done.
+//! The errors of a repair.
 
 use std::path::PathBuf;
 
@@ -121,7 +121,7 @@ pub enum RepairError {
     },
     /// What the failing tests show depends on what was never written.
     #[error(
-        "the failing tests ({tests}) pass in the instrumented program, whatever the variables hold that have no value: the program reads what was never written, such as a variable, an element of an array or fresh memory. Compile it with -O2 -Wall (--cflags), or with -fsanitize=memory, to find where"
+        "the failing tests ({tests}) pass in the instrumented program: the program reads memory that was never written, such as a variable, an element of an array or fresh memory. Compile it with -O2 -Wall (--cflags), or with -fsanitize=memory, to find where"
     )]
     ReadsUnset {
         /// The tests.
@@ -148,7 +148,7 @@ pub enum RepairError {
 }
 
 impl RepairError {
-    /// The user, or a signal, has ended the run.
+    /// Whether the user or a signal has ended the run.
     pub fn is_cancelled(&self) -> bool {
         match self {
             RepairError::Run(RunError::Cancelled) => true,

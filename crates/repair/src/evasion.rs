@@ -1,4 +1,4 @@
-//! Changes that let tests pass by keeping something from happening or from being seen.
+//! Recognizes changes that make tests pass by preventing an action or hiding its effect.
 
 use patchwright_space::Schema;
 use patchwright_text::Edit;

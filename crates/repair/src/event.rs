@@ -1,10 +1,10 @@
-//! What a run tells while it works.
+//! The messages of a run about its progress.
 
 use std::time::Duration;
 
 use crate::patch::Patch;
 
-/// What a run tells while it works.
+/// A message of a run about its progress.
 #[derive(Clone, Debug)]
 pub enum Event {
     /// A phase begins.

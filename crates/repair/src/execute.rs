@@ -1,4 +1,4 @@
-//! Executing candidates.
+//! Executes candidates.
 
 use std::{
     ffi::OsStr,
@@ -278,7 +278,7 @@ impl Search<'_> {
     pub(crate) fn put_back(&self, worker: &Worker, must: bool) -> bool {
         self.copies.put_back(worker, must).unwrap_or_else(|error| {
             (self.surroundings.events)(Event::Warning(format!(
-                "a candidate has changed the copy in which it was executed, which cannot be put back ({error}); \
+                "a candidate has damaged the copy in which it was executed, and the copy cannot be restored ({error}); \
                  patches may be missed"
             )));
             false

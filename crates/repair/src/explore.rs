@@ -1,4 +1,4 @@
-//! The exploration of the candidates of one cost at one location: one execution for each class.
+//! Explores the candidates of one cost at one location, with one execution for each class.
 //!
 //! Groups of candidates go down the trees of classes, test by test. In a state where the tree asks for their value they
 //! split; so a candidate is evaluated in the states that its execution would meet, and in no others. A group that gets

@@ -25,7 +25,7 @@ use crate::{
 /// Stands for the value of a variable that has none yet.
 const WITHOUT_VALUE: u64 = 0x6a09_e667_f3bc_c908;
 
-/// A location, for one target if it is a place for assignments.
+/// A location, or a place for assignments with one target.
 pub struct Unit {
     /// Index of the hole.
     pub entry: usize,
@@ -36,7 +36,7 @@ pub struct Unit {
 }
 
 impl Unit {
-    /// What is assigned.
+    /// Returns the variable that the unit assigns, if it is a place for assignments.
     pub fn target<'e>(&self, entry: &'e HoleEntry) -> Option<&'e Target> {
         match &entry.hole.kind {
             HoleKind::Assignment(at) => at.targets.get(self.target?),
@@ -99,7 +99,7 @@ impl Locations<'_> {
     }
 }
 
-/// What is known of a unit.
+/// The states and slots of a unit that executions have shown.
 pub struct UnitState {
     /// The states seen.
     pub states: StateSet,
@@ -109,7 +109,7 @@ pub struct UnitState {
     pub costs: Option<Vec<u32>>,
 }
 
-/// What is known of a family.
+/// The classes of a family, by test.
 #[derive(Default)]
 pub struct Family {
     /// The classes of each test.
@@ -126,7 +126,7 @@ pub struct Family {
     pub length: Length,
 }
 
-/// How long executions of candidates at one place go on.
+/// How long executions of the candidates at a place take.
 #[derive(Clone, Copy, Default)]
 pub struct Length {
     /// Most states of an execution that ended by itself.
@@ -147,7 +147,7 @@ const LEAST_VISITS: u64 = 100_000;
 const LENGTH_FACTOR: usize = 16;
 
 impl Length {
-    /// Counts an execution.
+    /// Counts an execution with its verdict and its visits.
     pub fn add(&mut self, verdict: &ClassVerdict, observation: &Observation) {
         let out_of_limits = matches!(
             verdict,
@@ -161,7 +161,7 @@ impl Length {
         self.endless += usize::from(out_of_limits && often);
     }
 
-    /// How long to watch the next execution, once some did not end.
+    /// Returns how many visits the next execution may take, once some executions did not end.
     pub fn patience(&self) -> Option<Patience> {
         (self.endless >= MOST_ENDLESS).then(|| Patience {
             states: LEAST_STATES.max(self.states * LENGTH_FACTOR) as u32,
@@ -170,7 +170,7 @@ impl Length {
     }
 }
 
-/// What is known of the places of a variable.
+/// The windows of the places of a variable that executions have shown.
 pub struct WatchState {
     /// The function.
     pub function: FunctionId,
@@ -197,7 +197,7 @@ struct Window {
     visits: Vec<(u32, u32)>,
 }
 
-/// The units and families of the holes, and what is known of them: nothing yet.
+/// Returns the units and the families of the holes. Nothing is known of them yet.
 pub fn families(
     holes: &[HoleEntry],
     relations: Relations,
@@ -286,7 +286,7 @@ impl WatchState {
     }
 }
 
-/// A way through the classes of a test.
+/// The path of an execution through the classes of a test.
 #[derive(Default)]
 pub struct Way {
     /// Where each state is asked for.
@@ -298,7 +298,8 @@ pub struct Way {
 }
 
 impl Family {
-    /// How much memory its classes and windows, and the states of its units take. `unit` is one of them.
+    /// Returns the memory in bytes of the family's classes and windows and of its units' states.
+    /// `unit` is one of the units.
     pub fn bytes(&self, unit: usize, states: &[UnitState]) -> usize {
         let watch = self.watch.as_ref();
         let units = watch.map_or(std::slice::from_ref(&unit), |watch| &watch.units[..]);
@@ -307,7 +308,8 @@ impl Family {
         states.chain(classes).sum::<usize>() + watch.map_or(0, WatchState::bytes)
     }
 
-    /// Starts again, calls being touches. Whether that makes a difference.
+    /// Forgets all windows and counts calls as touches from now on. The result is false if calls
+    /// counted already.
     pub fn restart_with_calls(&mut self) -> bool {
         let Some(watch) = &mut self.watch else {
             return false;
@@ -322,7 +324,7 @@ impl Family {
         changed
     }
 
-    /// Adds what a run has reported: its states and windows, and a class with this verdict.
+    /// Adds the report of a run: states, windows, and a class with this verdict.
     pub fn add_windows(
         &mut self,
         watched: &Watched,
@@ -369,7 +371,7 @@ impl Family {
         self.classes.entry(test).or_default().insert(run, verdict);
     }
 
-    /// The verdict of a test on a candidate of `unit`, if these classes tell it.
+    /// Returns the verdict of a test on a candidate of `unit`, if these classes know it.
     pub fn lookup<'c>(
         &self,
         classes: &'c BTreeMap<usize, Classes>,
@@ -382,8 +384,8 @@ impl Family {
         classes.lookup(|id| self.value_in(id, unit, states, code))
     }
 
-    /// What is next for candidates of `unit` that a test has followed so far. What is the same for all candidates
-    /// moves the cursor on; so what is asked for is a state of the unit.
+    /// Returns what candidates of `unit` need next at `cursor` in the classes of a test. The cursor
+    /// passes what is the same for all candidates, so the answer asks for a state of the unit.
     pub fn next(&self, test: usize, unit: usize, cursor: &mut Cursor) -> Next<'_> {
         let Some(classes) = self.classes.get(&test) else {
             return Next::Execute;
@@ -399,8 +401,8 @@ impl Family {
         }
     }
 
-    /// The way of an execution through the classes of a test from a cursor on: at most `most` states that candidates
-    /// of `unit` are asked for.
+    /// Returns the path of an execution from `cursor` on, with at most `most` states for which
+    /// candidates of `unit` are asked.
     pub fn way(&self, test: usize, unit: usize, mut cursor: Cursor, most: usize) -> Way {
         let mut way = Way::default();
         let Some(classes) = self.classes.get(&test) else {
@@ -419,7 +421,8 @@ impl Family {
         way
     }
 
-    /// Where candidates go with their value in the state that [`Family::next`] asked for.
+    /// Returns the cursor of candidates that have `value` in the state for which [`Family::next`]
+    /// asked.
     pub fn follow(&self, test: usize, cursor: Cursor, value: Option<u64>) -> Cursor {
         match self.classes.get(&test) {
             Some(classes) => classes.follow(cursor, value),
@@ -427,7 +430,8 @@ impl Family {
         }
     }
 
-    /// The classes of a candidate in some tests, as long as order says something in all of them.
+    /// Returns the class of a candidate in each of these tests, or `None` if the order of states
+    /// tells nothing in one of them.
     pub fn classes_of(
         &self,
         tests: &[usize],
@@ -444,7 +448,8 @@ impl Family {
         Some(found)
     }
 
-    /// Whether a candidate gives 0 in all that these tests see of it, as far as classes tell.
+    /// Whether a candidate gives 0 in all states in which these tests see it, as far as the classes
+    /// tell.
     pub fn is_always_zero(
         &self,
         tests: &[usize],
@@ -500,7 +505,7 @@ impl Family {
         }
     }
 
-    /// The tests in which the original program must be watched before candidates are executed.
+    /// Whether the original program must be watched in this test before candidates are executed.
     pub fn is_unobserved(&self, test: usize) -> bool {
         self.watch
             .as_ref()

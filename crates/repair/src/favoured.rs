@@ -1,5 +1,4 @@
-//! The search executes first what a survey favours: a few candidates at each of many locations. Each changes something in all failing tests
-//! and in few passing ones. The search finds them again when their cost has its turn.
+//! Executes first the few candidates that a survey favours.
 
 use std::{collections::BTreeMap, ops::RangeInclusive};
 

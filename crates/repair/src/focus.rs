@@ -1,4 +1,4 @@
-//! The statements that a repair looks at first, and how many locations it takes.
+//! The suspicious statements with which a repair begins, and the number of locations that it looks at.
 
 use std::{collections::BTreeSet, ops::Range, path::Path};
 
@@ -57,29 +57,29 @@ impl Focus {
         }
     }
 
-    /// Number of statements that all failing tests execute.
+    /// Returns the number of statements that all failing tests execute.
     pub fn len(&self) -> usize {
         self.ranked.len()
     }
 
-    /// Whether there is none.
+    /// Whether no statement is executed by all failing tests.
     pub fn is_empty(&self) -> bool {
         self.ranked.is_empty()
     }
 
-    /// Number of statements in the program.
+    /// Returns the number of statements of the program.
     pub fn statements(&self) -> usize {
         self.found.statements.len()
     }
 
-    /// The file of the statement at a place of the order.
+    /// Returns the file of the statement at a place of the order.
     pub fn file(&self, place: usize) -> &Path {
         let statement = self.ranked[place].statement as usize;
         &self.found.files[self.found.statements[statement].file].relative
     }
 
-    /// The place in the order of the statement that holds `span` of a file; `None` when not all failing tests execute
-    /// it.
+    /// Returns the place in the order of the smallest statement that contains `span`, or `None` if
+    /// not all failing tests execute it.
     pub fn place(&self, relative: &Path, span: Span) -> Option<usize> {
         let mut files = self.found.files.iter();
         let file = files.position(|file| file.relative == relative)?;
@@ -108,7 +108,8 @@ impl Focus {
         self.ranked[place].score
     }
 
-    /// Whether one of the statements at `places` of the order stands in `span` of a file, or may do so: the function there is not observed.
+    /// Whether one of the statements at `places` of the order stands in `span` of a file. It is also
+    /// true if the function there is not observed.
     pub fn executes(&self, relative: &Path, span: Span, places: Range<usize>) -> bool {
         let mut observed = self.found.functions.iter();
         if !observed.any(|function| {
@@ -125,8 +126,8 @@ impl Focus {
         })
     }
 
-    /// The places of the order at which statements stand that are as suspicious and as near as the one at `place`: from the first on, to
-    /// behind the last.
+    /// Returns the range of places whose statements are exactly as suspicious, and as near to
+    /// crashes, as the statement at `place`.
     pub fn tie(&self, place: usize) -> Range<usize> {
         let key = |one: &Ranked| (one.suspiciousness.to_bits(), one.nearness.to_bits());
         let own = key(&self.ranked[place]);
@@ -137,12 +138,12 @@ impl Focus {
         first..place + behind.take_while(alike).count()
     }
 
-    /// How near the statement at a place of the order is to crashes.
+    /// Returns how near the statement at a place of the order is to crashes, from 0 to 1.
     pub fn nearness(&self, place: usize) -> f64 {
         self.ranked[place].nearness
     }
 
-    /// Whether it is known where a failing test crashes.
+    /// Whether the place of a failing test's crash is known.
     pub fn has_crash(&self) -> bool {
         let mut failing = self.found.tests.iter().filter(|test| !test.passes);
         failing.any(|test| !test.crash.is_empty())
@@ -156,7 +157,8 @@ impl Focus {
         places.len() == 1 && !places.contains(&None)
     }
 
-    /// The statements of a file in which failing tests crash, or from which what crashes is called.
+    /// Returns the statements of a file in which failing tests crash, or which call the code that
+    /// crashes.
     pub fn crashes(&self, relative: &Path) -> Vec<Span> {
         let mut found = Vec::new();
         let failing = self.found.tests.iter().filter(|test| !test.passes);
@@ -170,7 +172,7 @@ impl Focus {
         found
     }
 
-    /// The tests that execute one of the first `count` statements of the order, by index.
+    /// Returns the tests, by index, that execute one of the first `count` statements of the order.
     pub fn tests(&self, count: usize) -> BTreeSet<usize> {
         let first = |id: &u32| self.places[*id as usize].is_some_and(|place| place < count);
         let tests = self.found.tests.iter();

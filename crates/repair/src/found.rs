@@ -1,4 +1,4 @@
-//! What a search has found: classes of plausible candidates, and verdicts if they are wanted.
+//! The result of a search: classes of plausible candidates, and all verdicts if they are wanted.
 
 use std::{
     collections::BTreeMap,
@@ -50,7 +50,8 @@ pub struct Header {
 }
 
 impl FoundClass {
-    /// The file that the edits are of, relative to the project's root, and its text.
+    /// Returns the path and the text of the file that the candidates change. The path is relative to
+    /// the project's root.
     pub fn changed<'f>(
         &'f self,
         holes: &[HoleEntry],
@@ -66,8 +67,8 @@ impl FoundClass {
     }
 }
 
-/// Candidates that share a verdict, for those who ask for all verdicts
-/// ([`RepairOptions::keep_verdicts`](crate::RepairOptions::keep_verdicts)).
+/// Candidates that share a verdict, kept for
+/// [`RepairOptions::keep_verdicts`](crate::RepairOptions::keep_verdicts).
 #[derive(Clone, Debug)]
 pub struct Explored {
     /// Index of the hole.
@@ -80,7 +81,7 @@ pub struct Explored {
     pub candidates: Vec<ExploredCandidate>,
 }
 
-/// A candidate whose verdict is known.
+/// A candidate with its verdict.
 #[derive(Clone, Debug)]
 pub struct ExploredCandidate {
     /// It, as an edit of the hole's file.
@@ -90,7 +91,7 @@ pub struct ExploredCandidate {
     pub reads_unbounded: bool,
 }
 
-/// What exploring a location has taken.
+/// The work of exploring a location.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Effort {
     /// Candidates whose cost was reached.
@@ -103,7 +104,7 @@ pub struct Effort {
     pub classes: u64,
 }
 
-/// What the search has found.
+/// The result of a search.
 #[derive(Clone, Debug, Default)]
 pub struct Found {
     /// What each hole has taken, by its index.

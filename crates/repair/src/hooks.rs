@@ -1,4 +1,4 @@
-//! Holes as the hooks that are woven for them.
+//! Converts holes to the hooks that are woven for them.
 
 use patchwright_space::{Added, Choice, Form, HoleKind, Target, TouchPoint, term::CType};
 use patchwright_weave::{

@@ -1,4 +1,4 @@
-//! One instrumented build that holds all locations, and which tests visit which of them.
+//! Makes one instrumented build with all locations, and finds which tests visit them.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -123,8 +123,8 @@ pub fn instrument<'a>(
     if !set_aside.is_empty() && entries.iter().any(HoleEntry::declares) {
         // What a variable holds before it has a value differs from build to build.
         events(Event::Warning(
-            "failing tests pass in the instrumented program: it is built once more, with a \
-             pattern in the variables that have no value, and without assignments in their functions"
+            "failing tests pass in the instrumented program, because they use variables without a value; it is built again with \
+             a pattern in such variables, and no assignments are tried in their functions"
                 .to_owned(),
         ));
         // Which variable is watched is said to a whole file, for its one function that is selected.
@@ -187,7 +187,7 @@ pub fn instrument<'a>(
         .collect();
     if !unreached.is_empty() && unreached.len() < failing.len() {
         events(Event::Warning(format!(
-            "no change in {what} can mend {}, which no location is executed by: set aside, and no patch has to pass it",
+            "these failing tests execute no location in {what}, so they are set aside, and no patch has to pass them: {}",
             names(prepared, &unreached)
         )));
         failing.retain(|test| !unreached.contains(test));

@@ -1,4 +1,4 @@
-//! The instrumented program, and where its candidates stand.
+//! The instrumented program with its locations.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -27,7 +27,7 @@ pub struct SourceFile {
     pub parents: Vec<Parents>,
 }
 
-/// A hole with its leaves.
+/// A hole with its leaves, and the tests that visit it.
 pub struct HoleEntry {
     /// Its file.
     pub file: usize,
@@ -57,8 +57,8 @@ pub struct HoleEntry {
 }
 
 impl HoleEntry {
-    /// Whether it counts as one of the locations that a user asks for: those with alternatives or ways out have few
-    /// candidates and go with their statement.
+    /// Whether the hole counts for `--locations`. Holes with few candidates (alternatives or exits)
+    /// belong to their statement and do not count.
     pub fn is_counted(&self) -> bool {
         !matches!(self.hole.kind, HoleKind::Choice(_) | HoleKind::Exit(_))
     }
@@ -96,7 +96,7 @@ impl HoleEntry {
     }
 }
 
-/// The instrumented program.
+/// The instrumented program with all its holes.
 pub struct Instrumented {
     /// Files with locations.
     pub files: Vec<SourceFile>,
@@ -120,7 +120,7 @@ pub struct Instrumented {
     pub crash: bool,
 }
 
-/// What has no location.
+/// The functions and changes without locations, by reason.
 #[derive(Clone, Debug, Default)]
 pub struct LeftAlone {
     /// Functions, by reason.
@@ -150,7 +150,7 @@ impl LeftAlone {
     }
 }
 
-/// What a repair does not look at because it is less suspicious than the rest.
+/// The parts that a repair skips because they are less suspicious.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LeftOut {
     /// Locations that all failing tests visit, beyond the wanted number.
@@ -164,13 +164,13 @@ pub struct LeftOut {
 }
 
 impl LeftOut {
-    /// Whether everything was looked at.
+    /// Whether nothing was skipped.
     pub fn is_empty(&self) -> bool {
         self.locations == 0 && self.statements == 0
     }
 }
 
-/// The slots of a hole as the probe wants them.
+/// Converts the slots of a hole for the probe.
 pub fn probe_slots(slots: &[Slot]) -> Vec<patchwright_probe_image::Slot> {
     slots
         .iter()

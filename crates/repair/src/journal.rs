@@ -1,4 +1,4 @@
-//! What executions have shown, kept on disk, so that an interrupted search can be resumed.
+//! Keeps the results of executions on disk, so that an interrupted search can be resumed.
 //!
 //! An execution is named by a digest of what it depends on beside the project: the place, what is
 //! observed there, the compiled term and the test. A resumed search asks for the same executions in
@@ -37,7 +37,7 @@ enum Line {
     Verification(String, Option<Rejection>),
 }
 
-/// An open journal.
+/// An open journal of executions.
 pub struct Journal {
     file: patchwright_exec::Journal,
     baseline: Option<Baseline>,
@@ -90,7 +90,7 @@ impl Journal {
         }
     }
 
-    /// Makes known what this run has added, so that a second search need not execute it again.
+    /// Reads what this run has added, so that a second search need not execute it again.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -100,12 +100,12 @@ impl Journal {
         Ok(())
     }
 
-    /// The file.
+    /// Returns the path of the journal's file.
     pub fn path(&self) -> &Path {
         self.file.path()
     }
 
-    /// The baseline, if it is known.
+    /// Returns the baseline, if it is known.
     pub fn baseline(&self) -> Option<&Baseline> {
         self.baseline.as_ref()
     }
@@ -152,7 +152,7 @@ impl Journal {
         }
     }
 
-    /// Removes what is kept for this search: nothing is left to resume.
+    /// Removes the journal, because nothing is left to resume.
     ///
     /// # Errors
     /// When it cannot be removed.

@@ -1,4 +1,4 @@
-//! What executions teach: states, windows and classes.
+//! Adds the results of executions to states, windows and classes.
 
 use patchwright_exec::Worker;
 use patchwright_probe_image::Channel;

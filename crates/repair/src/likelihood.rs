@@ -1,4 +1,4 @@
-//! How likely a candidate is meant: what its text tells ([`Traits`]), as features of a model that is fitted to changes that people made.
+//! Computes how likely a candidate is meant, by a log-linear model of features of its text.
 //!
 //! The model is log-linear: the probability of a candidate among all of its function is proportional to the exponential of the sum of its
 //! features, each with its weight. [`FEATURES`] is the list of them, one line each.
@@ -15,7 +15,7 @@ pub use weights::Weights;
 
 use serde::Serialize;
 
-/// A feature: one number of a candidate, or one of several that it may have.
+/// A feature of the model: one number of a candidate, or one of several that it may have.
 pub struct Feature {
     /// Its name.
     pub name: &'static str,
@@ -31,7 +31,7 @@ enum Value {
 }
 
 impl Feature {
-    /// The name and the value of what the candidate has; `None` if that is 0.
+    /// Returns the name and the value of the feature for a candidate, or `None` if the value is 0.
     pub fn of(&self, traits: &Traits) -> Option<(String, f64)> {
         match (self.value)(traits) {
             Value::Number(0.0) | Value::Choice(None) => None,
@@ -63,7 +63,8 @@ fn choice<T: Serialize + Default + PartialEq>(item: &T) -> Value {
     Value::Choice(name.and_then(|name| name.as_str().map(str::to_owned)))
 }
 
-/// All features. Traits tell more: what made held-out repositories no better has no line here.
+/// All features of the model. A trait without a line here did not improve the order on held-out
+/// repositories.
 pub const FEATURES: &[Feature] = &[
     feature("kind", "the kind of change", |t| {
         Value::Choice(Some(kind_name(t.kind)))

@@ -1,4 +1,5 @@
-//! The functions that a built program defines or imports, by the symbol tables of its object files.
+//! Collects the functions that a built program defines or imports, from the symbol tables of its object
+//! files.
 
 use std::{fs, path::Path};
 
@@ -11,15 +12,15 @@ use rustc_hash::FxHashSet;
 /// Larger files are not looked at.
 const LARGEST: u64 = 256 << 20;
 
-/// Names of functions.
+/// The names of the functions of a built program.
 #[derive(Clone, Debug, Default)]
 pub struct Linked {
     names: FxHashSet<String>,
 }
 
 impl Linked {
-    /// Reads the object files, libraries and programs of a built tree. Files that cannot be read have no names: what
-    /// is missed is a function that is not tried.
+    /// Reads the object files, libraries and programs of a built tree. Files that cannot be read are
+    /// skipped, so functions may be missed.
     pub fn read(folder: &Path) -> Self {
         let mut found = Linked::default();
         let mut open = vec![folder.to_path_buf()];
@@ -40,7 +41,7 @@ impl Linked {
         found
     }
 
-    /// Whether the program has a function of this name, its own or one that it imports.
+    /// Whether the program defines or imports a function called `name`.
     pub fn has(&self, name: &str) -> bool {
         self.names.contains(name)
     }

@@ -1,4 +1,4 @@
-//! Where a repair looks first: fault localization of a prepared project.
+//! Localizes faults in a prepared project, to decide where a repair looks first.
 //!
 //! A large program is localized before its locations are looked for ([`focus`]): only files with suspicious statements
 //! are read in detail and woven. In a small one that would cost more than it saves, unless tests crash: then it is worth
@@ -117,8 +117,8 @@ pub fn focus(
         Err(_) if !crashes && !is_narrow => return Ok(()),
         Err(error) => {
             let unknown = match crashes {
-                true => "where tests crash is not known, and no use is made of it",
-                false => "what is suspicious inside of expressions is not known",
+                true => "the places of crashes are not known",
+                false => "the suspicion inside of expressions is not known",
             };
             (surroundings.events)(Event::Warning(format!("{unknown}: {error}")));
             return Ok(());
@@ -192,7 +192,7 @@ fn selects(project: &Project, relative: &Path, line: u32) -> bool {
         .any(|selection| selection.covers(relative) && selection.contains_line(line))
 }
 
-/// Sets how suspicious each location is, by the tests that visit it and its nearness to crashes.
+/// Sets the suspicion of each location by the tests that visit it and by its nearness to crashes.
 pub fn rank(entries: &mut [HoleEntry], prepared: &Prepared, options: &RepairOptions) {
     for entry in entries.iter_mut() {
         let visits = |tests: &[usize]| {
@@ -213,9 +213,9 @@ pub fn rank(entries: &mut [HoleEntry], prepared: &Prepared, options: &RepairOpti
     }
 }
 
-/// Leaves out locations beyond the `wanted` most suspicious ones, if that is not 0; how many those are. Of equal ones all are kept or
-/// none (`cut`). What lacks a first value is kept anyway: it is mostly set where all tests begin, so it is not
-/// suspicious, and has few candidates.
+/// Removes locations beyond the `wanted` most suspicious ones, and returns how many. 0 removes none.
+/// Equally suspicious ones are all kept or all removed (`cut`). Locations without a first value stay: all
+/// tests visit them, so they are not suspicious, but they have few candidates.
 pub fn limit(entries: &mut Vec<HoleEntry>, wanted: usize) -> usize {
     let all = entries.len();
     let Some(kept) = most_suspicious(entries, wanted) else {
@@ -225,7 +225,7 @@ pub fn limit(entries: &mut Vec<HoleEntry>, wanted: usize) -> usize {
     all - entries.len()
 }
 
-/// Leaves out the locations that [`limit`] keeps.
+/// Removes the locations that [`limit`] would keep.
 pub fn skip(entries: &mut Vec<HoleEntry>, wanted: usize) {
     match most_suspicious(entries, wanted) {
         None => entries.clear(),

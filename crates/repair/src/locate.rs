@@ -1,4 +1,4 @@
-//! The locations of one source: which functions have some, and which not, and why.
+//! Decides which functions of a source have locations, and why others have none.
 //!
 //! This is the one place that decides it; measurements count what is decided here.
 
@@ -17,7 +17,7 @@ use patchwright_text::{LineMap, Span};
 use patchwright_weave::{can_duplicate, on_one_line};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// A hole and what terms at it are made of.
+/// A hole with the leaves of its terms.
 pub type HoleWithLeaves = (Hole, Leaves);
 
 /// A function that has locations.
@@ -55,7 +55,7 @@ pub struct Located {
 }
 
 impl Located {
-    /// How many functions are refused, by reason.
+    /// Returns the number of refused functions, by reason.
     pub fn refused(&self) -> BTreeMap<&str, usize> {
         let mut refused = BTreeMap::new();
         let all = self.ways.iter().flat_map(|way| &way.all);
@@ -177,9 +177,10 @@ impl Way {
     }
 }
 
-/// Finds the locations of a source that is compiled in the ways `units`. Those that begin on a line
-/// (from 1) for which `wanted` does not hold are left out, and so are functions for whose span `is_read` does not. `shown` is what the tests show, `crashes` are the statements where they crash,
-/// `linked` tells whether the program has a function of a name.
+/// Finds the locations of a source that is compiled in the ways `units`. `wanted` selects lines (from 1)
+/// on which a location may begin; `is_read` selects functions by their span. `shown` is what the tests
+/// show, `crashes` are the statements where they crash. `linked` tells whether the program has a function
+/// of a name.
 pub fn locate(
     units: Vec<TranslationUnit>,
     limits: LeafLimits,

@@ -1,4 +1,4 @@
-//! What the names in a change tell about how likely it is meant.
+//! Derives from the names in a change how likely it is meant.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Objects of ours that are linked to the programs of a copy.
+//! Our own objects that are linked to the programs of a copy.
 
 use std::{ffi::OsString, path::PathBuf};
 

@@ -1,4 +1,4 @@
-//! Compiles sources with optimisation, and what compilers say of them then.
+//! Compiles sources with optimization and reads the compiler's warnings.
 
 use std::{collections::BTreeSet, path::Path};
 

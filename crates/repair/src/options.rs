@@ -1,4 +1,4 @@
-//! What a run is asked to do.
+//! The options of a repair.
 
 use std::time::Duration;
 
@@ -9,10 +9,10 @@ use crate::{
     remembered::Kept,
 };
 
-/// Locations that are looked at unless the user says another number.
+/// The default number of locations to look at.
 pub const DEFAULT_LOCATIONS: usize = 200;
 
-/// What a run is asked to do.
+/// The options of a repair.
 #[derive(Clone, Debug)]
 pub struct RepairOptions {
     /// Number of workers.

@@ -1,4 +1,4 @@
-//! In which order the search goes through costs and locations.
+//! The order in which the search goes through costs and locations.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! What a repair has found.
+//! The result of a repair.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use crate::{
     unchangeable::Unchangeable,
 };
 
-/// What a search for changes of two places did, in numbers.
+/// Numbers about the search for changes of two places.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TwoPlaces {
     /// Searches for changes of one place, each with one of the failing tests.
@@ -31,7 +31,7 @@ impl TwoPlaces {
     }
 }
 
-/// What the run did, in numbers.
+/// Numbers about the work of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Stats {
     /// Functions that have locations.
@@ -126,7 +126,7 @@ pub struct RepairOutcome {
     pub stats: Stats,
 }
 
-/// What the verification says.
+/// The result of the verification.
 #[derive(Debug, Default)]
 pub struct Verified {
     /// Patches that passed.

@@ -1,4 +1,4 @@
-//! A patch that a run reports.
+//! A patch in the report of a repair.
 
 use std::path::PathBuf;
 

@@ -1,8 +1,8 @@
-//! Time by phase.
+//! The times of the phases of a run.
 
 use std::time::Duration;
 
-/// Time by phase.
+/// The times of the phases of a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Phases {
     /// Copying the tree.

@@ -1,4 +1,4 @@
-//! The untouched program: a copy that is built, how its sources are compiled, its baseline.
+//! Prepares a repair: a built copy of the untouched program, the compile commands, and the baseline.
 
 use std::{
     collections::BTreeSet,
@@ -31,7 +31,7 @@ const QUICK: Duration = Duration::from_secs(10);
 pub(crate) type Again =
     fn(&Project, &RepairOptions, &Surroundings<'_>) -> Result<RepairOutcome, RepairError>;
 
-/// The built copy and what is known of the untouched program.
+/// The built copy of the untouched program, with its compile commands and baseline.
 pub struct Prepared {
     /// The copy, built and without any change.
     pub worker: Worker,
@@ -71,7 +71,7 @@ pub struct Prepared {
     pub(crate) checks: Checks,
 }
 
-/// What a repair has looked at in vain, so that it looks at the next most suspicious places.
+/// The locations that earlier rounds of a repair have looked at without success.
 #[derive(Clone, Debug, Default)]
 pub struct LookedAt {
     /// With a focus: so many statements of its order.
@@ -221,7 +221,7 @@ pub fn prepare<'a>(
             many => format!("the verdicts of {many} tests"),
         };
         events(Event::Note(format!(
-            "an earlier run on the same files knew {build}{and}{verdicts}; --no-cache finds out anew"
+            "an earlier run on the same files has left {build}{and}{verdicts}; --no-cache does not use them"
         )));
     }
     phases.baseline = started.elapsed();

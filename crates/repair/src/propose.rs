@@ -1,4 +1,4 @@
-//! What is going to be verified: no candidate twice, and none that changes nothing.
+//! Chooses the candidates to verify: none twice, and none that changes nothing.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap, VecDeque},

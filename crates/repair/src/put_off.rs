@@ -1,4 +1,4 @@
-//! Candidates that are put off.
+//! Candidates whose exploration is postponed.
 
 use patchwright_space::CandidateId;
 

@@ -1,10 +1,12 @@
-//! Candidates that ran out of processor time: they are executed again, alone and with more of it.
+//! Executes candidates again that ran out of processor time, with more of it.
 //!
-//! Most candidates that take ten times as long as the program never end, so they are ended early, and count as failing while others are
-//! explored. But a bound that was too small may become so large that the right candidate takes a hundred times as long. So each
-//! execution that was ended is remembered. If nothing else is found, it is done again with [`LONGER`] times as much processor time, as long as that
-//! is less than so many times the time-out of the test (what is woven takes longer, and whatever passes is built and tested plainly); where it ends by itself then, the class was none, and the candidates of this cost there are explored
-//! anew, with as much.
+//! Most candidates that take ten times as long as the program never end. So they are ended early, and
+//! count as failing while others are explored. But if a bound was too small, the right candidate may take
+//! a hundred times as long. So each ended execution is remembered.
+//!
+//! If nothing else is found, it is repeated with [`LONGER`] times as much processor time, unless that
+//! exceeds a multiple of the test's time-out. If it then ends by itself, its class was wrong. The
+//! candidates of this cost at this location are explored anew, with as much time.
 
 use std::time::Instant;
 

@@ -1,4 +1,4 @@
-//! In which order candidates are reported: how likely each is meant.
+//! Orders plausible candidates for the report by how likely each is meant.
 
 use std::{
     borrow::Cow,

@@ -1,4 +1,4 @@
-//! Reading the sources: which files have which locations, and how those are going to be woven.
+//! Reads the sources: finds their locations and how these are woven.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -1,8 +1,8 @@
-//! Why a changed program is no repair.
+//! Why a changed program is not a repair.
 
 use serde::{Deserialize, Serialize};
 
-/// Why a changed program is no repair.
+/// Why a changed program is not a repair.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Rejection {
     /// It does not build.

@@ -1,10 +1,11 @@
-//! Which test-equivalence relations a search uses, so that their worth can be measured (f1x, section 6.4).
+//! The test-equivalence relations that a search uses, so that their benefit can be measured (f1x, section
+//! 6.4).
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use patchwright_space::HoleKind;
 
-/// What tells candidates to be test-equivalent.
+/// The relations by which candidates are test-equivalent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Relations {
     /// Their values in the states of the hole; and for assignments, together with that, where the
@@ -56,7 +57,7 @@ impl std::str::FromStr for Relations {
     }
 }
 
-/// A random part of a space, the same one in every run.
+/// A random part of a space, the same in every run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample {
     /// The probability of each candidate to be in it.
@@ -66,7 +67,7 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// Whether what `key` names is in the sample.
+    /// Whether the sample contains the candidate that `key` identifies.
     pub fn contains(&self, key: &impl Hash) -> bool {
         let mut hasher = DefaultHasher::new();
         (self.seed, key).hash(&mut hasher);
@@ -74,7 +75,7 @@ impl Sample {
     }
 }
 
-/// How much a search does at most. Unlike time, this ends it at the same place in every run.
+/// The limits of a search. Unlike a time limit, they end it at the same place in every run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bounds {
     /// Executions of tests.

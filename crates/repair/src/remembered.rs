@@ -1,4 +1,4 @@
-//! What an earlier run has found out about the untouched program.
+//! Keeps what is found out about the untouched program for later runs.
 
 use std::{sync::Arc, time::Duration};
 
@@ -11,7 +11,7 @@ use patchwright_text::{Digest, Hasher};
 /// What takes less time is not kept: to find it out again is as fast, and never out of date.
 const WORTHWHILE: Duration = Duration::from_secs(1);
 
-/// Where what is found out about untouched programs is kept.
+/// The cache of what is found out about untouched programs.
 #[derive(Clone, Debug)]
 pub struct Kept {
     /// The cache.
@@ -21,7 +21,7 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// Keeps what takes a second or more.
+    /// Keeps in `cache` what takes a second or more.
     pub fn in_cache(cache: Cache) -> Self {
         Kept {
             cache: Arc::new(cache),

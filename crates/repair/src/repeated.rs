@@ -1,4 +1,4 @@
-//! What stands twice after a change, and is rarely meant.
+//! Recognizes changes after which something stands twice, which is rarely meant.
 
 use patchwright_text::Edit;
 

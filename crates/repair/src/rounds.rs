@@ -1,4 +1,5 @@
-//! A run of a repair: rounds of a search, each at less suspicious locations, and what is verified of what they find.
+//! Runs a repair: rounds of searches at less and less suspicious locations, with the verification of what
+//! they find.
 
 use std::time::{Duration, Instant};
 

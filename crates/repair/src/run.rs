@@ -1,4 +1,4 @@
-//! What an execution of a test has shown.
+//! The result of one execution of a test.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::classes::ClassVerdict;
 
-/// An execution.
+/// The result of one execution of a test.
 #[derive(Serialize, Deserialize)]
 pub struct Run {
     /// What the test says.
@@ -42,7 +42,7 @@ impl Run {
     }
 }
 
-/// What an execution has reported.
+/// The report of an execution: the states of a hole, or the windows of a watched variable.
 #[derive(Serialize, Deserialize)]
 pub enum Report {
     /// States of one hole.

@@ -1,4 +1,4 @@
-//! Which sources are looked at.
+//! Chooses the sources to look at.
 
 use std::{
     collections::BTreeMap,

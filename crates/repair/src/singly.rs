@@ -1,5 +1,4 @@
-//! Candidates one by one: plain enumeration (f1x, algorithm 2), and the dependency relation by itself.
-//! This is what the search is measured against; a repair goes this way only with candidates that have no classes.
+//! Executes candidates one by one (f1x, algorithm 2), or by the dependency relation alone.
 
 use std::collections::VecDeque;
 

@@ -1,10 +1,10 @@
-//! Where a run's own processes and files come from, and whom it tells what it does.
+//! The surroundings of a run: supervisors, scratch folder, cache and messages.
 
 use patchwright_exec::{CancelToken, RunnerProgram, Scratch};
 
 use crate::event::Event;
 
-/// Where a run's own processes and files come from.
+/// The supervisors, the scratch folder and the cache of a run, and where its messages go.
 pub struct Surroundings<'a> {
     /// How to start supervisors.
     pub program: &'a RunnerProgram,

@@ -1,5 +1,5 @@
-//! What the original program's locations see, test by test. It tells which candidates would do something else in all failing tests, and in
-//! few passing ones.
+//! Surveys the original program in each test, which tells which candidates change something in all
+//! failing tests and in few passing ones.
 //!
 //! A candidate parts from the original at the first state in which it has another value, and until then the program does what it
 //! always does. So one run of the original in each test, with all locations logging, tells of every candidate in which tests it changes

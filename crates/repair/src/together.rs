@@ -1,4 +1,4 @@
-//! What is asked of patches beyond passing the tests, asked of several of them at once.
+//! Checks several patches at once for undefined behaviour and other objections.
 //!
 //! A build with sanitizers, or what clang makes of a source, takes as long for one patch as for ten. So patches that change the bodies of
 //! functions of one file are put into one text: each function has its body and those of the patches, and a variable says which of them

@@ -1,4 +1,4 @@
-//! Turns: no location keeps the others waiting.
+//! Divides the work into turns, so that no location keeps the others waiting.
 //!
 //! One location may have thousands of classes at a cost, or executions that take hundreds of times as long as others, and the change
 //! that is sought stands somewhere else. So the exploration of a location at a cost gets so much work at first; what is left is put off, and

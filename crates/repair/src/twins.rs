@@ -1,4 +1,4 @@
-//! The same change at another place: whoever makes a mistake makes it again where the text is alike.
+//! Finds other places with the same text, at which a change is likely needed, too.
 
 use patchwright_csource::lex;
 use patchwright_text::{Edit, Span};

@@ -1,13 +1,17 @@
-//! Repairs of two places, when no change of one place passes all tests.
+//! Searches for repairs of two places, if no change of one place passes all tests.
 //!
-//! A change of one place is sought that passes *some* failing test and all tests that pass, by a search in which the other failing tests
-//! do not count. Such a change is half of a repair. What is missing is either another half, which passes what the first does not; or the same
-//! change where the text is alike ([`crate::twins`]); or a change of the program *with* the first half, which a further search looks for:
-//! where one mistake hides the other, the second change passes nothing by itself. Where no failing test passes by a change of one place
-//! alone, nothing is found.
+//! The first search looks for *halves*: changes of one place that pass some failing test and all tests
+//! that pass. The other failing tests do not count. If no failing test passes by a change of one place,
+//! nothing is found. The other half is one of these:
 //!
-//! Halves that cost little are likelier than single changes that cost much. So this is tried whenever the search has gone through a cost of 4
-//! or more, or through any when most of its time is over, with halves of that cost at most and as much work as has been done until then ([`Extent::cheap`]), and once more at its end.
+//! * another half, which passes the tests that the first one does not;
+//! * the same change where the text is alike ([`crate::twins`]);
+//! * a change of the program *with* the first half, found by a further search. If one mistake hides the
+//!   other, the second change passes nothing by itself.
+//!
+//! Cheap halves are likelier than expensive single changes. So this is tried after each cost of 4 or
+//! more, or after any cost when most of the time is over. The halves then have that cost at most, and the
+//! search does as much work as was done before ([`Extent::cheap`]). It is tried once more at the end.
 
 use std::{
     cmp::Reverse,

@@ -1,4 +1,5 @@
-//! What no schema changes in the functions that are searched, or only DECLARATION in few ways: where to look by hand when nothing was found.
+//! Counts what no kind of change covers in the searched functions, so that the user knows where to look
+//! by hand.
 //!
 //! It is counted by the tree, so it is what the compiler sees, and only in functions that all failing tests get to: a label
 //! elsewhere says nothing about the bug.
@@ -18,7 +19,7 @@ use rustc_hash::FxHashSet;
 
 use crate::instrumented::{HoleEntry, SourceFile};
 
-/// Something that is in the program and that no schema changes.
+/// The kind of a thing that no kind of change covers.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum UnchangeableKind {
     /// The value of a `case` that is no plain number or name.
@@ -38,7 +39,7 @@ pub enum UnchangeableKind {
     RefusedFunction(String),
 }
 
-/// Where things of one kind are.
+/// The number and the first places of things of one kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unchangeable {
     /// What they are.
@@ -49,13 +50,13 @@ pub struct Unchangeable {
     pub places: Vec<String>,
 }
 
-/// So many places are named of each kind.
+/// The number of places that are named for each kind.
 pub const MOST_PLACES: usize = 3;
 
 /// A file, relative to the project's root where it lies in it, and a line, from 1.
 pub(crate) type FileLine = (PathBuf, u32);
 
-/// What no schema changes: of each kind, the places.
+/// The places of all things that no kind of change covers.
 #[derive(Clone, Debug, Default)]
 pub struct UnchangeableThings {
     found: BTreeMap<UnchangeableKind, Vec<FileLine>>,
@@ -80,7 +81,7 @@ impl UnchangeableThings {
         }
     }
 
-    /// How many there are of each kind, and where the first of them are.
+    /// Returns the number of things of each kind, with the first places.
     pub fn summed_up(mut self) -> Vec<Unchangeable> {
         self.found.values_mut().for_each(|places| places.sort());
         let sum = |(kind, places): (UnchangeableKind, Vec<FileLine>)| {

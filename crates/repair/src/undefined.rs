@@ -1,4 +1,4 @@
-//! Undefined behaviour of patches that pass every test.
+//! Looks for undefined behaviour in patches that pass every test.
 //!
 //! What reads a byte in front of an array, or what was never written, passes where the right thing happens to be there, and fails on
 //! another day. So each patch is tested in other circumstances that do not matter to a correct program:

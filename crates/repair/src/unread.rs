@@ -1,4 +1,4 @@
-//! Variables that a change leaves without a use, or gives one.
+//! Finds variables that lose or gain their only use by a change.
 //!
 //! Who declares a variable wants to look at it. A change after which nothing reads it any more passes the tests without what its author had in
 //! mind, and one that reads what nothing has read so far may be what is missing.

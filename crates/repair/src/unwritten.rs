@@ -1,4 +1,4 @@
-//! What a patched function may use and nobody has written, where the untouched one does not: as `validate` finds it, on the IR.
+//! Finds values that a patched function may use unwritten, and the untouched one does not.
 //!
 //! Tests say nothing about that: fresh memory that is compared with fresh memory is equal in every pattern. Only what is new in a
 //! function whose text the patch changes speaks against it. What the untouched function may do as well, where the patch changes a

@@ -1,4 +1,4 @@
-//! The time that tests usually take.
+//! The usual times of tests.
 
 use std::time::Duration;
 

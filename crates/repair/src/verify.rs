@@ -1,4 +1,4 @@
-//! What is reported has been applied to a clean copy, built without instrumentation, and tested.
+//! Verifies patches: each is applied to a clean copy, built without instrumentation, and tested.
 
 use std::{
     collections::BTreeSet,
@@ -23,7 +23,7 @@ use crate::{
 /// So many candidates that the verification rejects are named when that happens.
 const REJECTIONS_TOLD: usize = 3;
 
-/// How much is verified.
+/// How much is verified: all wanted patches, or only the best ones because the user waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
     /// As many as are wanted.

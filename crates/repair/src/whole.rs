@@ -1,4 +1,4 @@
-//! A whole program with all its locations woven, without any test: what measurements need.
+//! Weaves all locations of a whole program without running any test, for measurements.
 
 use patchwright_csource::Clang;
 use patchwright_exec::{CompileCommand, Project, Worker, all_sources};

@@ -1,4 +1,4 @@
-//! The build of the woven program, and what becomes of what does not compile.
+//! Builds the woven program, and takes out what does not compile.
 //!
 //! The program is woven and built. What the compiler rejects is taken out, as little of it as possible: an alternative, a
 //! hole, at last a function. Which one it is shows when every part stands on lines of its own

@@ -87,7 +87,7 @@ fn a_second_run_takes_over_the_build_and_the_verdicts_and_finds_the_same() {
     );
     let (second, told) = run(&folder, &names, Some(kept.clone()));
     let knew =
-        "an earlier run on the same files knew what the build made and the verdicts of 2 tests";
+        "an earlier run on the same files has left what the build made and the verdicts of 2 tests";
     assert!(told.iter().any(|note| note.starts_with(knew)), "{told:?}");
     assert!(!diffs(&alone).is_empty());
     assert_eq!(diffs(&alone), diffs(&first));
@@ -95,7 +95,7 @@ fn a_second_run_takes_over_the_build_and_the_verdicts_and_finds_the_same() {
     // Only the test that is new has to be run.
     let (_, told) = run(&folder, &["one", "three", "nine"], Some(kept.clone()));
     let knew =
-        "an earlier run on the same files knew what the build made and the verdicts of 2 tests";
+        "an earlier run on the same files has left what the build made and the verdicts of 2 tests";
     assert!(told.iter().any(|note| note.starts_with(knew)), "{told:?}");
     assert!(
         told.iter().any(|note| note.contains("of 3 tests")),

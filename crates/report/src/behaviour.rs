@@ -1,4 +1,5 @@
-//! What patches do to a program's behaviour: groups of them, and inputs that tell groups apart.
+//! Reports what patches change in a program's behaviour: groups of patches, and inputs that tell the
+//! groups apart.
 
 use std::fmt::Write;
 
@@ -9,7 +10,7 @@ use crate::{
     text::{Style, count},
 };
 
-/// An input, and what was done with it.
+/// An input with the outputs of the executions on it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Example {
     /// Arguments of the program.
@@ -22,7 +23,7 @@ pub struct Example {
     pub new: Ran,
 }
 
-/// Patches with which the program did the same for all inputs.
+/// Patches with which the program did the same for all inputs that were tried.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Group {
     /// Their numbers in the report, from 1.
@@ -39,7 +40,7 @@ pub struct Group {
     pub contradicts: Option<usize>,
 }
 
-/// Partitions of all inputs, by what the program does without a patch and with it.
+/// How many of all inputs a patch changes, by partitions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Partitions {
     /// Those for which the patch changes what the program does.
@@ -80,7 +81,7 @@ pub struct Distinguishing {
     pub outputs: [Ran; 2],
 }
 
-/// What is known of the behaviour of patches.
+/// The report on the behaviour of patches.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Behaviour {
     /// Inputs that everything was executed with.
@@ -99,7 +100,7 @@ pub struct Behaviour {
     pub notes: Vec<String>,
 }
 
-/// What is right for an input: a line of `--answers`.
+/// The right result for an input: one line of `--answers`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answer {
     /// Arguments of the program.
@@ -115,10 +116,10 @@ pub struct Answer {
     pub status: i32,
 }
 
-/// Reads answers, one JSON object in each line.
+/// Reads answers, one JSON object a line.
 ///
 /// # Errors
-/// The number of the first line that is none, from 1, and what is wrong with it.
+/// The number of the first line that is not an answer, from 1, and what is wrong with it.
 pub fn answers(text: &str) -> Result<Vec<Answer>, (usize, String)> {
     let lines = (1..).zip(text.lines());
     lines
@@ -129,7 +130,7 @@ pub fn answers(text: &str) -> Result<Vec<Answer>, (usize, String)> {
         .collect()
 }
 
-/// An input in a line.
+/// Returns an input as one line of text.
 pub fn input(arguments: &[String], input: &str) -> String {
     let mut words: Vec<String> = arguments.iter().map(|word| quoted(word)).collect();
     if !input.is_empty() || arguments.is_empty() {
@@ -139,7 +140,7 @@ pub fn input(arguments: &[String], input: &str) -> String {
 }
 
 impl Behaviour {
-    /// For people.
+    /// Returns the report as text.
     pub fn text(&self, style: Style) -> String {
         let mut text = String::new();
         let _ = writeln!(
@@ -223,7 +224,7 @@ impl Behaviour {
         own.cloned().unwrap_or_else(|| format!("patch {number}"))
     }
 
-    /// Calls the patches by other numbers.
+    /// Replaces the numbers of the patches by those that `number` gives.
     pub fn renumber(&mut self, number: &dyn Fn(usize) -> usize) {
         for group in &mut self.groups {
             for patch in &mut group.patches {

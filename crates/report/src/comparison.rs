@@ -1,4 +1,4 @@
-//! What `patchwright compare` prints: the verdict and the partitions of the inputs; for people, and as JSON.
+//! Reports of `patchwright compare`: the verdict and the partitions of the inputs, as text and JSON.
 
 mod golden;
 mod interactions;
@@ -19,12 +19,12 @@ pub(crate) use seen::quoted;
 pub use seen::{Executions, Ran, Seen};
 pub use several::{AllVersions, Member, SharedPartition, VERSIONS_SCHEMA};
 
-/// The name of the JSON's schema.
+/// The name of the JSON schema.
 pub const SCHEMA: &str = "patchwright-compare";
-/// Its version.
+/// The version of the JSON schema.
 pub const SCHEMA_VERSION: u32 = 1;
 
-/// What one version does with an input: what an execution did.
+/// What an execution of one version did with an input.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Observed {
     /// How it ended: `exit 0`, `abort`, `undefined: …`.
@@ -35,7 +35,7 @@ pub struct Observed {
     pub left: Vec<(String, String)>,
 }
 
-/// What one version does in a partition.
+/// The effects of one version in a partition.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Side {
     /// How it fails, with its place; nothing where it does not.
@@ -80,7 +80,7 @@ pub struct Reason {
     pub place: Option<String>,
 }
 
-/// How much of the input space the partitions cover, or paths that were followed.
+/// The share of the inputs that the partitions, or the paths that were followed, cover.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Covered {
     /// At least; a share of 1.
@@ -93,7 +93,7 @@ pub struct Covered {
     pub by_paths: bool,
 }
 
-/// The report.
+/// The report of a comparison.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Comparison {
     /// The name of the schema.
@@ -154,7 +154,7 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// As JSON.
+    /// Returns the report as JSON.
     pub fn json(&self) -> String {
         let mut text = serde_json::to_string_pretty(self).expect("plain data");
         text.push('\n');
@@ -168,7 +168,7 @@ impl Comparison {
         }
     }
 
-    /// For people.
+    /// Returns the report as text.
     pub fn text(&self, style: Style) -> String {
         let mut text = String::new();
         let of = self.of();
@@ -231,11 +231,11 @@ impl Comparison {
                 style.paint("33;1", "Unfinished")
             ),
             _ if self.none_ends && self.reasons.is_empty() => format!(
-                "{}: with none of the inputs that were looked at {of} comes to its end in both versions.",
+                "{}: no input that was explored lets {of} end in both versions.",
                 style.paint("33;1", "Unknown")
             ),
             _ if self.none_ends => format!(
-                "{}: both versions fail for every input that was looked at; of others nothing is known of {of}:",
+                "{}: both versions fail for every input that was looked at; for other inputs nothing is known of {of}:",
                 style.paint("33;1", "Unknown")
             ),
             _ => format!(

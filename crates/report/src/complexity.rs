@@ -1,4 +1,4 @@
-//! What `patchwright complexity` says: text and JSON.
+//! Reports of `patchwright complexity`, as text and JSON.
 
 use std::fmt::Write;
 
@@ -9,10 +9,10 @@ use serde::Serialize;
 
 use crate::text::{Style, count, grouped};
 
-/// The version of the schema.
+/// The version of the JSON schema.
 pub const SCHEMA_VERSION: u32 = 1;
 
-/// A change that was measured.
+/// A measured change, with its commit if it has one.
 pub struct Measured {
     /// What it is: a revision, a range, two paths.
     pub title: String,
@@ -23,7 +23,7 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// It changes statements and is no merge: it counts in statistics.
+    /// Whether the change counts in statistics: it changes statements and is not a merge.
     pub fn counts(&self) -> bool {
         !self.measurement.graph.is_empty() && !self.is_merge()
     }
@@ -34,7 +34,7 @@ impl Measured {
             .is_some_and(|commit| commit.parents > 1)
     }
 
-    /// CyCC and CLoC.
+    /// Returns CyCC and CLoC of the change.
     pub fn figures(&self) -> (usize, usize) {
         (
             self.measurement.complexity(),
@@ -43,7 +43,8 @@ impl Measured {
     }
 }
 
-/// Spearman's ρ of CyCC and CLoC over the changes that count.
+/// Returns Spearman's ρ of CyCC and CLoC over the changes that count, or `None` if one of the two never
+/// varies.
 pub fn correlation(changes: &[Measured]) -> Option<f64> {
     let pairs: Vec<(f64, f64)> = changes
         .iter()
@@ -103,7 +104,7 @@ fn what_changed(function: &MeasuredFunction) -> String {
     parts.join(", ")
 }
 
-/// One change for people.
+/// Returns the report of one change as text.
 pub fn text(change: &Measured, style: Style) -> String {
     let measurement = &change.measurement;
     let mut text = String::new();
@@ -258,7 +259,7 @@ fn note_text(note: &Note) -> String {
     }
 }
 
-/// The table of a range of commits, and what they have in common.
+/// Returns a table of the commits of a range, with statistics.
 pub fn table(changes: &[Measured], style: Style) -> String {
     let mut text = String::new();
     let head = format!(
@@ -293,7 +294,7 @@ pub fn table(changes: &[Measured], style: Style) -> String {
     text
 }
 
-/// The median of figures, the lower one of an even number.
+/// Returns the median, or the lower one of the two middle numbers.
 pub fn median(mut figures: Vec<usize>) -> usize {
     figures.sort_unstable();
     let middle = figures.len().saturating_sub(1) / 2;
@@ -468,7 +469,7 @@ struct VertexEntry {
     text: Option<String>,
 }
 
-/// The changes as JSON text, with a newline at the end.
+/// Returns the changes as JSON with a newline at the end.
 pub fn json(changes: &[Measured]) -> String {
     let report = Report {
         schema: "patchwright-complexity",

@@ -1,4 +1,4 @@
-//! The JSON of `patchwright repair --json`.
+//! The JSON report of `patchwright repair`.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::{behaviour::Behaviour, proofs::Proofs};
 
-/// The version of the schema.
+/// The version of the JSON schema.
 pub const SCHEMA_VERSION: u32 = 1;
 
 #[derive(Serialize)]
@@ -214,7 +214,7 @@ struct Milliseconds {
     verify: f64,
 }
 
-/// The outcome as JSON text, with a newline at the end.
+/// Returns the outcome of a repair as JSON with a newline at the end.
 pub fn repair(
     outcome: &RepairOutcome,
     behaviour: Option<&Behaviour>,

@@ -1,11 +1,11 @@
-//! Graphs in layers: sources above, edges downward as far as they can be.
+//! Draws graphs in layers: sources above, edges downward as far as possible.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;
 
 use crate::svg::{document, escaped};
 
-/// How a node looks.
+/// The shape of a node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Shape {
     /// A box.
@@ -46,7 +46,7 @@ impl Node {
     }
 }
 
-/// An edge between two nodes.
+/// An edge between two nodes, with its label.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edge {
     /// Where it begins.
@@ -57,7 +57,7 @@ pub struct Edge {
     pub label: String,
 }
 
-/// A graph to be drawn.
+/// A graph to draw.
 #[derive(Clone, Debug, Default)]
 pub struct Layered {
     /// The nodes; layers begin at the first one.
@@ -68,7 +68,7 @@ pub struct Layered {
     pub last: Option<usize>,
 }
 
-/// Text of at most so many letters.
+/// Returns the first `most` characters of `text`, with a sign if something is left out.
 pub fn cut(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_owned();
@@ -195,7 +195,7 @@ impl Layered {
         rows
     }
 
-    /// The drawing.
+    /// Returns the drawing as SVG.
     pub fn draw(&self, title: &str) -> String {
         let layer = self.layers();
         let rows = self.rows(&layer);

@@ -1,4 +1,4 @@
-//! What `patchwright localize` prints: tables, JSON, sources with ranks.
+//! Reports of `patchwright localize`: tables, JSON, and sources with ranks.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::svg::escaped;
 use crate::text::{Style, count, grouped};
 
-/// The version of the JSON's schema.
+/// The version of the JSON schema.
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// Columns of a statement's text in the table.
@@ -58,7 +58,7 @@ impl Report<'_> {
         tests.filter(|test| test.passes == passes).count()
     }
 
-    /// Tables of statements, functions and files, with a summary.
+    /// Returns tables of statements, functions and files, with a summary.
     pub fn table(&self, style: Style) -> String {
         let mut text = String::new();
         let shown = |all: usize| all.min(self.top);
@@ -158,8 +158,8 @@ impl Report<'_> {
         text
     }
 
-    /// The sources in which failing tests execute something, each line with rank, suspiciousness and tests of the most
-    /// suspicious statement that begins on it.
+    /// Returns the sources that failing tests execute. Each line has the rank, the suspiciousness and
+    /// the tests of the most suspicious statement that begins on it.
     pub fn annotated(&self, style: Style) -> String {
         let mut text = String::new();
         let by_place = self.by_place();
@@ -194,7 +194,7 @@ impl Report<'_> {
         found
     }
 
-    /// The same as a page by itself: the more suspicious, the redder.
+    /// Returns the annotated sources as a self-contained HTML page. Suspicious lines are red.
     pub fn html(&self) -> String {
         let by_place = self.by_place();
         let mut page = String::from(
@@ -238,7 +238,7 @@ impl Report<'_> {
         page
     }
 
-    /// The ranking as JSON text, with a newline at the end.
+    /// Returns the ranking as JSON with a newline at the end.
     pub fn json(&self) -> String {
         let found = self.found;
         let group = |group: &RankedGroup, file: usize, function: Option<(String, u32)>| Group {

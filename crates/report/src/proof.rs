@@ -1,4 +1,5 @@
-//! What `patchwright prove` prints: the verdict, a counterexample, must sets and repairs; for people, and as JSON.
+//! Reports of `patchwright prove`: the verdict, a counterexample, must sets and repairs, as text and
+//! JSON.
 
 use std::fmt::Write;
 
@@ -6,10 +7,10 @@ use serde::Serialize;
 
 use crate::text::{Style, count, grouped, with_arguments};
 
-/// The version of the JSON's schema.
+/// The version of the JSON schema.
 pub const SCHEMA_VERSION: u32 = 1;
 
-/// A place in a source.
+/// A place in a source, with the text of its line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Place {
     /// The file, as the user named it.
@@ -28,7 +29,7 @@ impl std::fmt::Display for Place {
     }
 }
 
-/// What is known of a program.
+/// Whether the program meets its specification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
@@ -48,7 +49,7 @@ pub enum Verdict {
     Interrupted,
 }
 
-/// An input's value.
+/// The name and the value of an input.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Input {
     /// Its name.
@@ -57,7 +58,7 @@ pub struct Input {
     pub value: String,
 }
 
-/// A step of an execution.
+/// A step of the execution of a counterexample.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Step {
     /// Where.
@@ -68,7 +69,7 @@ pub struct Step {
     pub value: Option<String>,
 }
 
-/// An execution in which something goes wrong.
+/// An execution that violates the specification.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Counterexample {
     /// What goes wrong, as a name that does not change.
@@ -89,7 +90,7 @@ pub struct Counterexample {
     pub replay: String,
 }
 
-/// Statements of which every repair changes one.
+/// The statements of which every repair changes one, for one failing execution.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MustSets {
     /// What goes wrong.
@@ -104,7 +105,7 @@ pub struct MustSets {
     pub core: Vec<Place>,
 }
 
-/// For which inputs a repair is right.
+/// The inputs for which a repair is right.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Standing {
@@ -115,7 +116,7 @@ pub enum Standing {
     WithinBound,
 }
 
-/// A patch that is not decided.
+/// A patch that is not decided, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Open {
     /// Where it changes something.
@@ -126,7 +127,7 @@ pub struct Open {
     pub reason: String,
 }
 
-/// A repair.
+/// A repair with its diff.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Repair {
     /// Its number.
@@ -147,7 +148,7 @@ pub struct Repair {
     pub same_as: Option<usize>,
 }
 
-/// The repairs.
+/// All repairs, and whether the list is complete.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Repairs {
     /// The level.
@@ -178,7 +179,7 @@ pub struct Repairs {
     pub out_of_reach: usize,
 }
 
-/// What was done, in numbers.
+/// Numbers about the work of a proof.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Stats {
     /// Terms that were made.
@@ -209,7 +210,7 @@ pub struct Stats {
     pub memory: u64,
 }
 
-/// How many paths were followed one by one.
+/// How many single paths were followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Paths {
     /// Paths that were followed.
@@ -220,7 +221,7 @@ pub struct Paths {
     pub left: u64,
 }
 
-/// All of it.
+/// The report of a proof: verdict, counterexample, must sets and repairs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
     /// The version of the schema.
@@ -305,14 +306,14 @@ const MOST_STEPS: usize = 40;
 const MOST_INPUTS: usize = 60;
 
 impl Report {
-    /// As JSON.
+    /// Returns the report as JSON.
     pub fn json(&self) -> String {
         let mut text = serde_json::to_string_pretty(self).expect("plain data");
         text.push('\n');
         text
     }
 
-    /// The verdict, for people.
+    /// Returns the verdict as text.
     pub fn verdict(&self, style: Style) -> String {
         let mut text = String::new();
         match self.verdict {
@@ -446,7 +447,7 @@ impl Report {
         text
     }
 
-    /// The must sets, for people.
+    /// Returns the must sets as text.
     pub fn must_sets(&self, style: Style) -> String {
         let mut text = String::new();
         for (position, sets) in self.must_sets.iter().flatten().enumerate() {
@@ -482,7 +483,7 @@ impl Report {
         text
     }
 
-    /// What is said when all repairs are found.
+    /// Returns the text behind the last repair: how many there are, and whether there may be others.
     pub fn repairs_end(&self, style: Style) -> String {
         let mut text = String::new();
         let Some(found) = &self.repairs else {
@@ -558,7 +559,7 @@ impl Report {
         text
     }
 
-    /// What was done, for people.
+    /// Returns the numbers as text.
     pub fn stats(&self) -> String {
         let Some(stats) = &self.stats else {
             return String::new();
@@ -596,7 +597,7 @@ impl Report {
 }
 
 impl Repair {
-    /// For people, as it is found.
+    /// Returns the repair as text, to be printed when it is found.
     pub fn text(&self, style: Style) -> String {
         let mut text = String::new();
         let places: Vec<String> = self.places.iter().map(Place::to_string).collect();
@@ -642,7 +643,7 @@ impl Repair {
     }
 }
 
-/// The lines that a diff adds, with their `+`.
+/// Returns the lines that a diff adds, with their `+`.
 pub fn added(diff: &str) -> impl Iterator<Item = &str> {
     diff.lines()
         .filter(|line| line.starts_with('+') && !line.starts_with("+++"))

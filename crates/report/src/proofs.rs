@@ -1,4 +1,4 @@
-//! What is proved of patches: a verdict for each.
+//! Reports the proof of each patch of a repair.
 
 use std::fmt::Write;
 
@@ -10,7 +10,7 @@ use crate::{
     text::{Style, count},
 };
 
-/// What is known of a patch for all inputs.
+/// The verdict on a patch for all inputs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Proof {
     /// Its number in the report, from 1.
@@ -25,7 +25,7 @@ pub struct Proof {
     pub notes: Vec<String>,
 }
 
-/// What is proved of the patches of a repair.
+/// The verdicts on the patches of a repair.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Proofs {
     /// Rounds of loops.
@@ -38,7 +38,7 @@ pub struct Proofs {
 }
 
 impl Proof {
-    /// Nothing is known.
+    /// Makes the verdict that nothing is known, because of `reason`.
     pub fn unknown(patch: usize, reason: String) -> Proof {
         Proof {
             patch,
@@ -49,7 +49,7 @@ impl Proof {
         }
     }
 
-    /// What a report says.
+    /// Makes the verdict on a patch from the report of its proof.
     pub fn of(patch: usize, report: Report) -> Proof {
         let mut reasons: Vec<String> = Vec::new();
         for (reason, place) in &report.reasons {
@@ -75,7 +75,7 @@ impl Proof {
 }
 
 impl Proofs {
-    /// For people.
+    /// Returns the verdicts as text.
     pub fn text(&self, style: Style) -> String {
         let mut text = String::new();
         let _ = writeln!(text, "\n{}", style.paint("1", "Proofs, for all inputs:"));

@@ -1,4 +1,4 @@
-//! What `patchwright regression` says: text and JSON.
+//! Reports of `patchwright regression`, as text and JSON.
 
 use std::fmt::Write;
 
@@ -9,15 +9,15 @@ use serde::Serialize;
 use crate::complexity::{self, Measured};
 use crate::text::{Style, count};
 
-/// The name of the JSON's schema.
+/// The name of the JSON schema.
 pub const SCHEMA: &str = "patchwright-regression";
-/// Its version.
+/// The version of the JSON schema.
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// Suspects that are listed for people.
 const MOST_SUSPECTS: usize = 20;
 
-/// An answer and what was measured of its commits.
+/// The answer, with the measured complexity of its commits.
 pub struct Report<'r> {
     /// The test.
     pub test: &'r str,
@@ -49,7 +49,7 @@ fn days(days: f64) -> String {
 }
 
 impl Report<'_> {
-    /// For people.
+    /// Returns the report as text.
     pub fn text(&self, style: Style) -> String {
         let answer = self.answer;
         let mut text = String::new();
@@ -229,7 +229,7 @@ impl Report<'_> {
         );
     }
 
-    /// As JSON, with a newline at the end.
+    /// Returns the report as JSON with a newline at the end.
     pub fn json(&self) -> String {
         let answer = self.answer;
         let report = Entry {

@@ -1,5 +1,5 @@
-//! Text for people is made safe here: what builds, tests, patches and names of files say may hold control characters, with which a
-//! terminal moves its cursor, hides text, or shows it in another order.
+//! Makes text for people safe to show. Names of files and the output of builds, tests and patches may
+//! have control characters, which move a terminal's cursor, hide text or reorder it.
 //!
 //! Everything that is shown is escaped, except for the styles of Patchwright itself. These are written with a mark that is drawn
 //! anew in each process, so that foreign text cannot have it.
@@ -49,8 +49,8 @@ fn escaped(text: &str, stays: impl Fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(new)
 }
 
-/// Text of several lines in which control characters are seen: `\x1b` for ESC. What ends a line stays, as it is in sources of
-/// other systems, too: a diff of them can be applied.
+/// Returns text of several lines in which control characters are visible: `\x1b` for ESC. Line ends of
+/// all systems stay, so that a diff can still be applied.
 pub fn visible(text: &str) -> Cow<'_, str> {
     const END: &str = "\r\n";
     if !text.contains(END) {
@@ -60,7 +60,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(lines.join(END))
 }
 
-/// Text that stays on one line: ends of lines in it are seen as `\x0a`.
+/// Returns text that stays on one line: line ends become visible as `\x0a`.
 pub fn one_line(text: &str) -> Cow<'_, str> {
     escaped(text, |_| false)
 }
@@ -80,7 +80,8 @@ pub(crate) fn styled(codes: &str, text: &str) -> String {
     format!("{mark}{codes}m{text}{mark}0m")
 }
 
-/// What is written to a terminal, or to a file in its place: control characters are escaped, and styles are those of this crate.
+/// Returns text for a terminal, or for a file in its place: control characters are escaped, and only this
+/// crate's own styles stay.
 pub fn shown(text: &str) -> Cow<'_, str> {
     let text = visible(text);
     let mark = mark();

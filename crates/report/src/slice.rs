@@ -1,4 +1,4 @@
-//! What `patchwright slice` says: the source lines of a slice, and JSON.
+//! Reports of `patchwright slice`: the source lines of a slice, and JSON.
 
 use std::fmt::{self, Write};
 
@@ -6,10 +6,10 @@ use serde::Serialize;
 
 use crate::text::{Style, count};
 
-/// The version of the schema.
+/// The version of the JSON schema.
 pub const SCHEMA_VERSION: u32 = 1;
 
-/// A slice, by files.
+/// The lines of a slice, by file.
 #[derive(Debug, Serialize)]
 pub struct Slice {
     /// `backward`, `forward`, `dynamic` or `relevant`.
@@ -28,7 +28,7 @@ pub struct Slice {
     pub may_be_incomplete: bool,
 }
 
-/// A part of the program that slices do not look into.
+/// A part of the program that slices ignore.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Gap {
     /// The file, if it is known.
@@ -52,7 +52,7 @@ impl fmt::Display for Gap {
     }
 }
 
-/// An execution.
+/// The execution of a dynamic slice.
 #[derive(Debug, Serialize)]
 pub struct Execution {
     /// Executed IR instructions, as far as they can be in a slice.
@@ -65,7 +65,7 @@ pub struct Execution {
     pub ending: String,
 }
 
-/// A file.
+/// The lines of a slice in one file.
 #[derive(Debug, Serialize)]
 pub struct File {
     /// Its path.
@@ -74,7 +74,7 @@ pub struct File {
     pub lines: Vec<Line>,
 }
 
-/// A line of a slice.
+/// A line of a slice with its text.
 #[derive(Debug, Serialize)]
 pub struct Line {
     /// Counted from 1.
@@ -103,7 +103,7 @@ impl Slice {
         self.files.iter().map(|file| file.lines.len()).sum()
     }
 
-    /// The slice as JSON.
+    /// Returns the slice as JSON.
     pub fn json(&self) -> String {
         let report = Report {
             schema: "patchwright-slice",
@@ -114,7 +114,7 @@ impl Slice {
         serde_json::to_string_pretty(&report).unwrap_or_default()
     }
 
-    /// The slice for people: its lines, by functions.
+    /// Returns the lines of the slice as text, by function.
     pub fn text(&self, style: Style) -> String {
         let mut out = String::new();
         let what = match self.kind {

@@ -1,4 +1,4 @@
-//! Drawings: change sequence graphs, control-flow graphs, and the complexity of commits as plots.
+//! Draws change sequence graphs, control-flow graphs, and plots of complexity as SVG.
 
 use std::fmt::Write;
 
@@ -74,7 +74,7 @@ fn node(vertex: &Vertex) -> Node {
     }
 }
 
-/// Draws a change sequence graph, source above sink.
+/// Returns the drawing of a change sequence graph, source above sink.
 pub fn graph(graph: &Graph, title: &str) -> String {
     let edges = graph.edges.iter().map(|&(from, to)| Edge {
         from,
@@ -89,7 +89,7 @@ pub fn graph(graph: &Graph, title: &str) -> String {
     .draw(title)
 }
 
-/// Draws the control-flow graph of a function of the IR.
+/// Returns the drawing of the control-flow graph of a function of the IR.
 pub fn control_flow(drawing: &Drawing, title: &str) -> String {
     let nodes = drawing.boxes.iter().enumerate().map(|(index, lines)| Node {
         lines: lines.iter().map(|line| cut(line, MOST_OF_LINE)).collect(),
@@ -131,7 +131,8 @@ fn ticks(most: usize) -> Vec<usize> {
     ticks
 }
 
-/// Complexity over the commits, and complexity against changed lines; both on logarithmic scales.
+/// Returns two plots: complexity over the commits, and complexity against changed lines. Both have
+/// logarithmic scales.
 pub fn plot(changes: &[Measured], title: &str) -> String {
     let points: Vec<(usize, usize, String)> = changes
         .iter()

@@ -1,11 +1,11 @@
-//! The outcome of a repair for people.
+//! Reports of `patchwright repair` as text.
 
 use std::fmt::Write;
 
 use crate::screen::styled;
 use patchwright_repair::{Patch, RepairOutcome, Stats, Unchangeable, UnchangeableKind};
 
-/// Colours of a diff, or none.
+/// Whether text has colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
     /// Use ANSI colours.
@@ -22,7 +22,8 @@ impl Style {
     }
 }
 
-/// A number with the word for so many, with commas in long ones: `1 change`, `2,000 changes`.
+/// Returns a number with its noun in singular or plural, with commas in long numbers: `1 change`, `2,000
+/// changes`.
 pub fn count(number: u64, one: &str, many: &str) -> String {
     format!(
         "{} {}",
@@ -54,7 +55,7 @@ pub(crate) fn grouped(number: u64) -> String {
     text
 }
 
-/// A patch that was found: what it is of, and its diff.
+/// Returns the text of a patch: location, kind of change, cost, class and diff.
 pub fn patch(number: usize, patch: &Patch, style: Style) -> String {
     let mut text = String::new();
     let title = format!("patch {number} · {}", title(patch));
@@ -95,7 +96,8 @@ pub fn patch(number: usize, patch: &Patch, style: Style) -> String {
     text
 }
 
-/// A patch that is shown before the report, which says more of it.
+/// Returns the text of a patch that is shown before the report. `is_scrutinized` says that it was already
+/// checked for undefined behaviour.
 pub fn early_patch(patch: &Patch, is_scrutinized: bool, style: Style) -> String {
     let open = match is_scrutinized {
         true => "",
@@ -141,7 +143,7 @@ pub(crate) fn lines(diff: &str) -> impl Iterator<Item = &str> {
         .map(|line| line.strip_suffix('\n').unwrap_or(line))
 }
 
-/// What there is to say behind the patches.
+/// Returns the text behind the patches: what was explored, left out and not verified.
 pub fn summary(outcome: &RepairOutcome) -> String {
     let stats = &outcome.stats;
     let mut text = String::new();
@@ -239,8 +241,8 @@ pub fn summary(outcome: &RepairOutcome) -> String {
     if stats.ran_out > 0 && outcome.patches.is_empty() {
         let _ = writeln!(
             text,
-            "Ended for taking many times the processor time of a test: {}, of which {} were given more; --test-timeout says how much a test may take.",
-            count(stats.ran_out, "execution", "executions"),
+            "Executions ended because they took many times the processor time of their test: {}; {} of them got more time. --test-timeout sets the time of a test.",
+            grouped(stats.ran_out),
             grouped(stats.given_longer),
         );
     }
@@ -351,7 +353,7 @@ fn nouns(kind: &UnchangeableKind) -> (String, String) {
     (one.to_owned(), many.to_owned())
 }
 
-/// The table of `--stats`.
+/// Returns the table of `--stats`.
 pub fn stats(stats: &Stats) -> String {
     let mut text = String::new();
     let mut row = |name: &str, value: String| {
@@ -446,8 +448,8 @@ pub fn stats(stats: &Stats) -> String {
     text
 }
 
-/// Bytes in quotes, so that each can be had back: what is no printable character of ASCII is `\n`, `\t`, `\r`, or `\xNN` with two
-/// digits.
+/// Returns bytes in quotes so that all can be recovered: unprintable ones become `
+/// `, `\t`, `\r` or `\xNN` with two digits.
 pub fn quoted_bytes(bytes: &[u8]) -> String {
     let mut text = String::from("\"");
     for &byte in bytes {

@@ -1,4 +1,4 @@
-//! The outcome of a validation: a table, JSON, a stream of JSON lines, JUnit XML.
+//! Reports of `patchwright validate`: a table, JSON, a stream of JSON lines, JUnit XML.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -380,7 +380,7 @@ fn line_of(value: &impl Serialize) -> String {
     text
 }
 
-/// The outcome as JSON text, with a newline at the end.
+/// Returns the outcome as JSON with a newline at the end.
 pub fn json(outcome: &Validation, behaviour: Option<&Behaviour>) -> String {
     let id = |number: usize| &outcome.patches[number].id.0[..];
     let patches = outcome.patches.iter();
@@ -401,8 +401,8 @@ pub fn json(outcome: &Validation, behaviour: Option<&Behaviour>) -> String {
     text
 }
 
-/// A stream of JSON lines: one that says what it is and has the tests, one for each verdict as soon
-/// as it is known, and one at the end.
+/// Writes JSON lines: a first line with the tests, a line for each verdict as soon as it is known, and a
+/// last line.
 #[derive(Debug, Default)]
 pub struct Stream {
     tests: Tests,
@@ -446,7 +446,7 @@ struct EndLine {
 }
 
 impl Stream {
-    /// The first line.
+    /// Returns the first line.
     pub fn start(&mut self, tests: &Tests) -> String {
         self.tests = tests.clone();
         line_of(&StartLine {
@@ -457,7 +457,7 @@ impl Stream {
         })
     }
 
-    /// The line of a verdict on the patch with this number. `id` gives the id of any patch by its
+    /// Returns the line of the verdict on patch `index`. `id` gives the id of any patch by its
     /// number.
     pub fn verdict<'a>(
         &'a self,
@@ -472,7 +472,7 @@ impl Stream {
         })
     }
 
-    /// The last line.
+    /// Returns the last line.
     pub fn end(&self, outcome: &Validation) -> String {
         line_of(&EndLine {
             kind: "end",
@@ -483,8 +483,8 @@ impl Stream {
     }
 }
 
-/// A table of the patches, then a summary. Of large sets only those are listed that are plausible
-/// or unstable.
+/// Returns a table of the patches and a summary. Of large sets it lists only plausible and unstable
+/// patches.
 pub fn table(outcome: &Validation, style: Style) -> String {
     let mut text = String::new();
     let all = outcome.patches.len() <= LONGEST_TABLE;
@@ -656,9 +656,9 @@ fn summary(outcome: &Validation) -> String {
     text
 }
 
-/// The outcome as JUnit XML: a case for each patch, and with `matrix` a suite for each patch with a
-/// case for each test. Failures are patches (tests) that fail; errors are patches that do not apply
-/// or compile; what was not validated is skipped.
+/// Returns the outcome as JUnit XML. Each patch is a test case; with `matrix` each patch is a suite with
+/// a case for each test. A patch (or test) that fails is a failure. A patch that does not apply or
+/// compile is an error. What was not validated is skipped.
 pub fn junit(outcome: &Validation, matrix: bool) -> String {
     let mut report = Report::new("patchwright validate");
     let mut all = TestSuite::new("patches");

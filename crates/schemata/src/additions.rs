@@ -1,5 +1,5 @@
-//! What patches add outside of functions, in one file with the others: names that do not clash, directives that change
-//! nothing else.
+//! Puts what patches add outside of functions into one file, with names that do not clash and directives
+//! that change nothing else.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use crate::outside::{self, Addition, RENAMED, Renames};
 use crate::plan::Plan;
 use crate::preprocessed::Preprocessed;
 
-/// A text that patches put into a woven file.
+/// A text that patches put into a woven file, with its place.
 pub struct OwnText<'a> {
     /// Where it stands there.
     pub span: Span,
@@ -23,8 +23,8 @@ pub struct OwnText<'a> {
     pub added: bool,
 }
 
-/// For each of these patches of the plan, the other names of what it brings: where others bring something else of a
-/// name, or mention it, and where other files could see it.
+/// Returns for each of these patches the new names of what it adds. A name is replaced if other patches
+/// add something else of that name or mention it, or if other files could see it.
 pub fn other_names(plan: &Plan, members: &[usize]) -> Vec<Renames> {
     // Patches that add the same are a group, numbered like its first.
     let mut groups: BTreeMap<Vec<(usize, &Addition)>, usize> = BTreeMap::new();
@@ -69,8 +69,8 @@ pub fn other_names(plan: &Plan, members: &[usize]) -> Vec<Renames> {
     renames.collect()
 }
 
-/// Patches that add directives by which something else of the woven file `text` changes, or names that the program
-/// could print. `undeclared` says that functions are called in it that are not declared.
+/// Returns the patches whose added directives change other parts of the woven file `text`, or whose added
+/// names the program could print. `undeclared` says that the text calls functions that are not declared.
 ///
 /// # Errors
 /// A compiler that cannot be run.

@@ -1,4 +1,4 @@
-//! One woven build of many patches.
+//! A batch: one woven build of many patches.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::ffi::OsStrExt;
@@ -26,7 +26,7 @@ use crate::{Apart, EngineError, Outside, Stats, Unwoven};
 /// memory.
 const MOST_TEXT: usize = 200_000;
 
-/// Woven texts and the table that goes with them.
+/// The woven texts of a batch, and its table of patches.
 pub struct Batch {
     /// Index of each patch of the batch in the plan.
     pub members: Vec<usize>,
@@ -36,7 +36,7 @@ pub struct Batch {
     pub table: PatchTable,
 }
 
-/// What became of patches that were to be woven together.
+/// The result of weaving patches together: the batch, and those that did not fit.
 pub struct Batched {
     /// Those that are.
     pub batch: Batch,
@@ -46,7 +46,7 @@ pub struct Batched {
     pub left: Vec<usize>,
 }
 
-/// Makes batches.
+/// Weaves planned patches into batches.
 pub struct Batcher<'a> {
     /// A built copy of the untouched program.
     pub worker: &'a mut Worker,
@@ -71,7 +71,7 @@ pub struct Batcher<'a> {
 }
 
 impl Batcher<'_> {
-    /// Weaves these patches of the plan together, as many of the first as a batch has room for.
+    /// Weaves these patches of the plan together, as many of the first ones as a batch has room for.
     ///
     /// # Errors
     /// Processes that cannot be run, and files that cannot be read or written.
@@ -483,7 +483,7 @@ enum Refused {
     Unassigned,
 }
 
-/// The members, by their numbers in the batch, that C may not define.
+/// Returns the members whose behaviour C may not define, by their numbers in the batch.
 pub fn undefined(plan: &Plan, members: &[usize]) -> BTreeSet<u32> {
     let numbered = (0..).zip(members);
     numbered

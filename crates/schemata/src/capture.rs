@@ -1,4 +1,4 @@
-//! Texts for evaluations: an alternative rewritten so that it can be tried and undone.
+//! Rewrites alternatives so that they can be tried and undone.
 //!
 //! Every write is announced to the probe before it is done; every read through a pointer is checked; divisors too;
 //! loops have a limit; jumps out of the text only say where they would go. What this cannot do is refused, and the
@@ -21,7 +21,7 @@ use crate::library::{self, Check};
 use crate::scan;
 use crate::uncaptured::Uncaptured;
 
-/// The C type of the variable that keeps what a function returns; `None` for `void`.
+/// Returns the C type of the variable that keeps a function's result, or `None` for `void`.
 pub fn result_type(unit: &TranslationUnit, ty: TypeId) -> Result<Option<&'static str>, Uncaptured> {
     use IntegerKind::{Int128, UnsignedInt128};
     if let Some(kind) = unit.types.integer_kind(ty) {
@@ -56,9 +56,9 @@ pub struct Text<'a> {
     pub has_register: bool,
 }
 
-/// Functions of a file that do nothing but give a value, whatever they are given: they read no memory through pointers,
-/// write nothing but variables of their own, do not divide, loop, or call others but such. Those with `excluded` names
-/// are not taken.
+/// Returns the functions of a file that only compute a value. They read no memory through pointers, write
+/// only their own variables, do not divide or loop, and call only such functions. Functions named in
+/// `excluded` are left out.
 pub fn pure_functions(unit: &TranslationUnit, excluded: &BTreeSet<&str>) -> BTreeSet<String> {
     let mut pure = BTreeSet::new();
     loop {
@@ -103,7 +103,8 @@ pub fn pure_functions(unit: &TranslationUnit, excluded: &BTreeSet<&str>) -> BTre
     }
 }
 
-/// Rewrites a text. `labels` are the labels of the original function, whose places number the jumps to them.
+/// Returns a text rewritten so that it can be tried and undone. `labels` are the labels of the original
+/// function; their positions are the numbers of the jumps to them.
 ///
 /// # Errors
 /// The first reason against it.

@@ -1,5 +1,4 @@
-//! What can be tried and undone of a place, asked of every way in which its source is compiled: the text that stands in the woven
-//! file is one for all of them.
+//! Makes the texts for evaluations of a place, for all ways in which its source is compiled.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +11,7 @@ use crate::planned::SourceFile;
 use crate::scan;
 use crate::uncaptured::Uncaptured;
 
-/// What is known of a woven source.
+/// A woven source with what is known of its functions.
 pub struct Captures<'a> {
     source: &'a SourceFile,
     /// The woven source as each way has it; none if one could not be read, and then nothing is captured.
@@ -23,7 +22,7 @@ pub struct Captures<'a> {
     undefined: &'a BTreeSet<u32>,
 }
 
-/// The texts for evaluations of a place, or why there is none.
+/// The texts for evaluations of a place, or why there are none.
 pub struct CapturedPlace {
     /// That of the original.
     pub original: Result<Vec<u8>, Uncaptured>,
@@ -34,7 +33,8 @@ pub struct CapturedPlace {
 }
 
 impl<'a> Captures<'a> {
-    /// Of a source as it is woven. A function with a place is in `excluded`: one that is visited during an evaluation would spoil it.
+    /// Prepares a woven source. Functions with places are `excluded`: an evaluation must not visit a
+    /// place.
     pub fn new(
         source: &'a SourceFile,
         woven: &'a [TranslationUnit],
@@ -52,8 +52,8 @@ impl<'a> Captures<'a> {
         }
     }
 
-    /// Of one place of the function with this index, whose alternatives stand at `spans` in the woven text. `None` if
-    /// the woven source could not be read.
+    /// Returns the texts for a place of the function with this index. Its alternatives stand at
+    /// `spans` in the woven text. It is `None` if the woven source could not be read.
     pub fn of_place(
         &self,
         place: &BatchPlace,
@@ -126,7 +126,7 @@ fn agreed<T: PartialEq>(
     found.reduce(both).unwrap_or(Err(Uncaptured::Unread))
 }
 
-/// The function in whose body a text stands.
+/// Returns the function in whose body `span` lies.
 pub fn function_at(unit: &TranslationUnit, span: Span) -> Option<&Function> {
     unit.functions
         .iter()

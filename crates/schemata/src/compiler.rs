@@ -1,4 +1,4 @@
-//! The project's own compiler, asked whether a text compiles.
+//! Asks the project's own compiler whether a text compiles.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use patchwright_exec::{
 
 use crate::expanded::Expanded;
 
-/// What a compiler says about a line of the source.
+/// A message of a compiler about a line of the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     /// The line of the source that it is about, from 1; where it comes from a macro, the line of the
@@ -24,12 +24,12 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    /// Whether it says that a function is called that is not declared: then the linker decides.
+    /// Whether the message says that an undeclared function is called. Then the linker decides.
     pub fn is_undeclared_function(&self) -> bool {
         undeclared_name(&self.message).is_some()
     }
 
-    /// The label of which it says that its function has it twice.
+    /// Returns the label that the message says is defined twice in its function.
     pub fn repeated_label(&self) -> Option<&str> {
         let said = ["duplicate label", "redefinition of label"];
         let rest = said
@@ -46,13 +46,13 @@ fn quoted_name(text: &str) -> &str {
     &name[..end.unwrap_or(name.len())]
 }
 
-/// The function that is called though it is not declared, if a message says so.
+/// Returns the undeclared function that a message names.
 pub fn undeclared_name(message: &str) -> Option<&str> {
     let (_, rest) = message.split_once("implicit declaration of function")?;
     Some(quoted_name(rest))
 }
 
-/// A compiler that could not be asked.
+/// Why a compiler could not be asked.
 #[derive(Debug, thiserror::Error)]
 pub enum CompilerError {
     /// It could not be run.
@@ -67,7 +67,7 @@ pub enum CompilerError {
 /// everything else; whether the warning keeps a patch from compiling is found out with [`Depth::Full`].
 const UNINDENTED: &str = "-Wno-misleading-indentation";
 
-/// How much of the compiler's work is done.
+/// How much the compiler does: only syntax and types, or everything, because some warnings come late.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Depth {
     /// Syntax and types.
@@ -76,7 +76,7 @@ pub enum Depth {
     Full,
 }
 
-/// One source file and how it is compiled.
+/// A source file and the command that compiles it.
 #[derive(Clone, Debug)]
 pub struct Compiler {
     command: CompileCommand,
@@ -85,7 +85,7 @@ pub struct Compiler {
 }
 
 impl Compiler {
-    /// The compiler of a source file at `relative` in the project.
+    /// Prepares the compiler of the source file at `relative` in the project.
     ///
     /// # Errors
     /// A compiler that cannot be run.
@@ -106,7 +106,7 @@ impl Compiler {
         })
     }
 
-    /// Whether warnings keep sources from compiling, other than those that are found with the syntax.
+    /// Whether warnings are errors (`-Werror`), other than those found with the syntax.
     pub fn warnings_are_errors(&self) -> bool {
         self.command.arguments.iter().any(|argument| {
             let argument = argument.to_string_lossy();
@@ -119,14 +119,14 @@ impl Compiler {
         })
     }
 
-    /// Whether the compiler looks at what can be reached, other than with `-O0`.
+    /// Whether the compiler optimizes, so that it finds unreachable code.
     pub fn optimizes(&self) -> bool {
         let mut flags = self.command.arguments.iter().rev();
         let last = flags.find(|flag| flag.to_string_lossy().starts_with("-O"));
         last.is_some_and(|flag| flag != "-O0")
     }
 
-    /// Whether what it says of a function depends on nothing but that function and what is declared.
+    /// Whether messages about a function depend only on that function and on declarations.
     pub fn judges_functions_alone(&self) -> bool {
         let mut flags = self.command.arguments.iter();
         !self.optimizes()
@@ -134,7 +134,8 @@ impl Compiler {
             && !flags.any(|flag| flag.to_string_lossy().starts_with("-fanalyzer"))
     }
 
-    /// Whether what is made of a source is optimised once more when it is linked, or is taken for the whole program.
+    /// Whether the program is optimized again at link time, or the source is taken for the whole
+    /// program.
     pub fn links_optimized(&self) -> bool {
         self.command.arguments.iter().any(|flag| {
             let flag = flag.to_string_lossy();
@@ -142,7 +143,8 @@ impl Compiler {
         })
     }
 
-    /// Those of these names of functions that the compiler knows without a declaration; all of them if it does not tell.
+    /// Returns those of `names` that the compiler knows as functions without a declaration. If it
+    /// does not tell, these are all.
     ///
     /// # Errors
     /// A compiler that cannot be run, and files that cannot be written.
@@ -168,8 +170,9 @@ impl Compiler {
         Ok(known.map(|name| (*name).to_owned()).collect())
     }
 
-    /// Whether the value of a floating calculation depends on what else the compiler makes of the function: it has an instruction for a
-    /// product and a sum, it may reorder, or it keeps more digits than the type has.
+    /// Whether the value of a floating-point calculation depends on the code around it. It does if
+    /// the compiler fuses products and sums, reorders operations, or keeps more digits than the type
+    /// has.
     ///
     /// # Errors
     /// A compiler that cannot be run, and files that cannot be written.
@@ -194,8 +197,8 @@ impl Compiler {
         Ok(has("__pw_rounds") || has("__pw_fuses") && contraction.unwrap_or(!is_strict))
     }
 
-    /// What is made of `text` in the source's place, without what debuggers read; `None` if it does not compile. The source is
-    /// put back.
+    /// Returns the object code of `text` in place of the source, without debugging information, or
+    /// `None` if it does not compile. The source is restored.
     ///
     /// # Errors
     /// A compiler that cannot be run, and files that cannot be written.
@@ -217,7 +220,7 @@ impl Compiler {
         Ok(Some(object))
     }
 
-    /// Whether code is compiled so that undefined behaviour is reported or traps.
+    /// Whether the flags make undefined behaviour be reported or trap.
     pub fn traps_undefined_behaviour(&self) -> bool {
         self.command.arguments.iter().any(|argument| {
             let argument = argument.to_string_lossy();
@@ -229,7 +232,8 @@ impl Compiler {
         })
     }
 
-    /// What the compiler says about `text` in the source's place. The source is put back.
+    /// Returns the messages of the compiler about `text` in place of the source. The source is
+    /// restored.
     ///
     /// # Errors
     /// A compiler that cannot be run, and files that cannot be written.
@@ -286,8 +290,8 @@ impl Compiler {
             .limits(limits)
     }
 
-    /// What the preprocessor makes of `text` in the source's place, macros defined by it included; `None` if it fails.
-    /// The source is put back.
+    /// Returns the preprocessed form of `text` in place of the source, with its macro definitions, or
+    /// `None` if that fails. The source is restored.
     ///
     /// # Errors
     /// A compiler that cannot be run, and files that cannot be written.
@@ -301,8 +305,8 @@ impl Compiler {
         Ok(succeeds.then(|| self.beginning_with_source(outcome.stdout)))
     }
 
-    /// What the preprocessor makes of the source when these files, relative to the project's root, have these texts; `None`
-    /// if it fails. The files are put back.
+    /// Returns the preprocessed source when these files, relative to the project's root, have these
+    /// texts, or `None` if that fails. The files are restored.
     ///
     /// # Errors
     /// A compiler that cannot be run, and files that cannot be written.
@@ -459,12 +463,12 @@ fn split(line: &str) -> Option<(&str, Kind, &str)> {
 /// What gcc says at its end when it cannot go on after errors.
 const BAILING_OUT: &str = ": confused by earlier errors, bailing out";
 
-/// Whether a message says that the compiler gave up, so that it says nothing of the rest.
+/// Whether a message says that the compiler gave up, so that the rest of the text was not checked.
 pub fn gave_up(message: &str) -> bool {
     message.contains("internal compiler error: ") || message.contains(&BAILING_OUT[2..])
 }
 
-/// Whether an error is one of syntax, after which the compiler may have lost its place.
+/// Whether a message reports an error of syntax, after which the compiler may have lost its place.
 pub fn is_syntax_error(message: &str) -> bool {
     [
         "expected",

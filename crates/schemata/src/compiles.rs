@@ -1,4 +1,5 @@
-//! Which of the planned patches compile: the compiler is asked about those of a file together, as far as it can be.
+//! Finds which of the planned patches compile. The compiler is asked about all patches of a file
+//! together, as far as possible.
 
 use std::collections::BTreeMap;
 use std::path::Path;

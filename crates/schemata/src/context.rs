@@ -1,4 +1,4 @@
-//! What the engine and its workers work with.
+//! The context of the engine and its workers.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use patchwright_exec::{
     Baseline, CancelToken, CompileCommand, FileError, Project, RunnerProgram, Scratch,
 };
 
-/// What the engine works with.
+/// The project, its tests and the options with which the engine works.
 #[derive(Clone)]
 pub struct Context<'a> {
     /// The project.

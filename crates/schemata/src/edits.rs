@@ -1,9 +1,10 @@
-//! The edits of a patch, no longer than they need to be.
+//! Shortens the edits of a patch.
 
 use patchwright_csource::lex;
 use patchwright_text::{Edit, Span};
 
-/// Takes from an edit what it leaves as it is at its start and at its end, token by token. `None` when nothing is left.
+/// Returns the edit without the tokens at its start and end that it does not change, or `None` if nothing
+/// is left.
 pub fn trimmed(base: &[u8], edit: &Edit) -> Option<Edit> {
     let old = edit.span.slice(base).unwrap_or_default();
     let new = edit.text.as_slice();

@@ -1,4 +1,4 @@
-//! From patches to verdicts.
+//! The engine: from patches to verdicts.
 
 mod cleared;
 mod culprits;
@@ -44,7 +44,7 @@ const MOST_TRIALS: usize = 32;
 /// How often patches of a batch are looked for whose weaving changes the program.
 const MOST_SEARCHES: usize = 3;
 
-/// Patches that have been looked at and compiled, ready to be run.
+/// The engine with patches that were planned and checked by the compiler, ready to be run.
 pub struct Engine<'a> {
     context: Context<'a>,
     options: Options,
@@ -79,8 +79,8 @@ impl Context<'_> {
 }
 
 impl<'a> Engine<'a> {
-    /// Looks at every patch and finds out which compile. `base` is a built copy of the untouched program, which is left
-    /// as it is; `sink` is told of phases and progress.
+    /// Plans all patches and finds out which compile. `base` is a built copy of the untouched
+    /// program, which stays as it is. `sink` gets events about phases and progress.
     ///
     /// # Errors
     /// No clang, and processes or files that fail. A patch that cannot be dealt with is no error but a [`Fate`].
@@ -136,13 +136,14 @@ impl<'a> Engine<'a> {
         Ok(engine)
     }
 
-    /// What became of each patch.
+    /// Returns the fate of each patch.
     pub fn fates(&self) -> &[Fate] {
         &self.fates
     }
 
-    /// The functions that a woven patch changes, each as the number of its file and its own, and no function for what it
-    /// adds between them. Patches with the same scope are told apart by what is in these functions only.
+    /// Returns the functions that a woven patch changes, as the number of the file and of the
+    /// function. What the patch adds between functions has no function number. Patches with equal
+    /// scopes differ only inside these functions.
     pub fn scope(&self, patch: usize) -> Vec<(usize, Option<usize>)> {
         let planned = self.planned(patch);
         let files = planned.iter().flat_map(|planned| &planned.files);
@@ -160,7 +161,7 @@ impl<'a> Engine<'a> {
         scope
     }
 
-    /// What else has to be built to confirm what a woven program says of a patch.
+    /// Returns which other build confirms what a woven program says of a patch.
     pub fn standing(&self, patch: usize) -> Standing {
         let sources = &self.plan.sources;
         let Some(member) = self.member(patch) else {
@@ -178,7 +179,7 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// What C may not define of what patches do, in words, by their indices.
+    /// Returns the patches whose behaviour C may not define, with the reason in words.
     pub fn doubts(&self) -> BTreeMap<usize, String> {
         let doubt =
             |planned: &PlannedPatch| Some((planned.patch, planned.suspicion.doubt.clone()?));
@@ -197,13 +198,13 @@ impl<'a> Engine<'a> {
         at.ok()
     }
 
-    /// What has been done so far.
+    /// Returns the numbers about the work so far.
     pub fn stats(&self) -> &Stats {
         &self.stats
     }
 
-    /// Runs the woven patches in these tests, in this order. Unless [`Options::keep_going`] a patch is not run any more
-    /// after its first test that fails.
+    /// Runs the woven patches in these tests, in this order. Unless [`Options::keep_going`] is set, a
+    /// patch is not run any more after its first failing test.
     ///
     /// # Errors
     /// As for [`Engine::prepare`], and tests that cannot be run. What was told before holds.

@@ -1,4 +1,4 @@
-//! A source as its preprocessor leaves it, and where two of them differ, function by function.
+//! Compares preprocessed sources, function by function.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -6,7 +6,8 @@ use std::ops::Range;
 use patchwright_csource::{Function, lex};
 use patchwright_text::{Digest, Edit, Hasher, LineMap, Span};
 
-/// What a preprocessor has made of a source.
+/// A preprocessed source: the tokens that come from the source itself, with their lines, and a digest of
+/// the headers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expanded {
     /// The lines that come from the source itself, one behind the other.
@@ -27,7 +28,7 @@ struct Token {
     line: u32,
 }
 
-/// What stands between braces outside of which no brace is open: the tokens of both.
+/// A pair of outermost braces: the tokens of `{` and `}`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Group {
     open: usize,
@@ -38,7 +39,7 @@ pub struct Group {
 type Line = (u32, Range<usize>);
 
 impl Expanded {
-    /// Reads what a preprocessor (`-E`) prints: `# LINE "FILE" FLAGS`, and text.
+    /// Reads the output of a preprocessor (`-E`): `# LINE "FILE" FLAGS`, and text.
     pub fn read(output: &[u8]) -> Self {
         let (mut text, mut tokens, mut files) = (Vec::new(), Vec::new(), BTreeSet::new());
         let mut headers = Hasher::new();
@@ -66,13 +67,14 @@ impl Expanded {
         }
     }
 
-    /// Whether both have the same tokens, headers included, on whichever lines they stand.
+    /// Whether both have the same tokens, headers included. Lines may differ.
     pub fn is_same_program(&self, other: &Self) -> bool {
         self.headers == other.headers
             && self.are_same(&(0..self.tokens.len()), other, &(0..other.tokens.len()))
     }
 
-    /// The groups whose insides differ, in both; `None` when anything else differs, too.
+    /// Returns the pairs of groups whose contents differ, or `None` if anything outside of groups
+    /// differs.
     pub fn differing_groups(&self, other: &Self) -> Option<Vec<(Group, Group)>> {
         let (own, others) = (self.groups()?, other.groups()?);
         if self.headers != other.headers || own.len() != others.len() {
@@ -95,7 +97,7 @@ impl Expanded {
         self.are_same(&rest, other, &others).then_some(differing)
     }
 
-    /// The one function of the source whose body the group is.
+    /// Returns the only function of the source whose body the group is.
     pub fn function(&self, group: Group, functions: &[Function], lines: &LineMap) -> Option<usize> {
         let (open, close) = (self.tokens[group.open].line, self.tokens[group.close].line);
         let mut found = functions.iter().enumerate().filter(|(_, function)| {
@@ -107,9 +109,8 @@ impl Expanded {
         found.next().is_none().then_some(index)
     }
 
-    /// Edits in the body of a function of `source`, which has been preprocessed to `self`, that make it what `group.1` of
-    /// `other` is: of whole lines, as far as lines of the source are lines of the result. `None` when there are directives
-    /// among them.
+    /// Returns edits of whole lines in the body of a function of `source` that turn it into `group.1`
+    /// of `other`. It is `None` if directives are among the lines.
     pub fn edits(
         &self,
         group: (Group, Group),
@@ -152,7 +153,8 @@ impl Expanded {
         Some(edits)
     }
 
-    /// The one edit of the whole body that makes it what `group` is; `None` when there are directives in that.
+    /// Returns the single edit that replaces the whole body by the contents of `group`, or `None` if
+    /// the body has directives.
     pub fn body_edit(&self, group: Group, body: Span) -> Option<Edit> {
         let text = self.rendered(&self.lines(group))?;
         let inside = Span::new(body.start + 1, body.end.checked_sub(1)?);

@@ -1,4 +1,4 @@
-//! Copies of the program in which compilers run beside each other.
+//! Copies of the program in which several compilers run at once.
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
@@ -8,7 +8,7 @@ use patchwright_exec::Worker;
 use crate::EngineError;
 use crate::rounds::lock;
 
-/// Starts a copy, by its number.
+/// Makes the copy with this number.
 pub type Start<'a> = dyn Fn(usize) -> Result<Worker, EngineError> + 'a;
 
 /// Copies that are made when they are first needed.
@@ -19,7 +19,7 @@ pub struct Helpers<'a> {
 }
 
 impl<'a> Helpers<'a> {
-    /// At most so many copies.
+    /// Prepares at most `most` copies.
     pub fn new(start: &'a Start<'a>, most: usize) -> Self {
         Helpers {
             start,
@@ -28,12 +28,14 @@ impl<'a> Helpers<'a> {
         }
     }
 
-    /// Into how many parts work of this size is divided, if each is to have so much of it at least.
+    /// Returns into how many parts work of this size is divided, if each part is to have at least
+    /// `least`.
     pub fn parts(&self, size: usize, least: usize) -> usize {
         (size / least.max(1)).clamp(1, self.most + 1)
     }
 
-    /// Does all of the work, some of it in the copy `first`: the results, in the order of the work.
+    /// Does all work in parallel, some of it in the copy `first`. The results are in the order of the
+    /// work.
     ///
     /// # Errors
     /// A copy that cannot be made. Errors of the work are in its results.
@@ -69,7 +71,7 @@ impl<'a> Helpers<'a> {
         Ok(results.into_iter().flatten().collect())
     }
 
-    /// Removes the copies.
+    /// Removes all copies that were made.
     ///
     /// # Errors
     /// A copy that cannot be removed.

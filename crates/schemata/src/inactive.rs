@@ -1,4 +1,4 @@
-//! Changes of text that the preprocessor leaves out: the program stays as it is.
+//! Finds changes of text that the preprocessor skips, so that the program stays as it is.
 //!
 //! The stretch between two conditional directives is compiled or left out as a whole. A macro that is defined at the
 //! beginning of each such stretch shows which: in what is left out no directive is followed.
@@ -11,7 +11,7 @@ use rustc_hash::FxHashSet;
 use crate::compiler::{Compiler, CompilerError};
 use crate::edits::{is_closed, trimmed};
 
-/// The stretches of a source that its compiler leaves out.
+/// Returns the spans of a source that its compiler skips.
 ///
 /// # Errors
 /// A compiler that cannot be run, and files that cannot be written.
@@ -56,7 +56,7 @@ fn marker(number: usize) -> String {
     format!("__pw_compiled_{number}")
 }
 
-/// Whether all that edits change of a source stays within these stretches, and leaves the directives round them alone.
+/// Whether edits change only text inside these spans, and not the directives around them.
 pub fn are_within(source: &[u8], edits: &[Edit], left_out: &[Span]) -> bool {
     let mut edits = edits.iter().filter_map(|edit| trimmed(source, edit));
     edits.all(|edit| {

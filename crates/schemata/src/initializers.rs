@@ -9,7 +9,7 @@ use patchwright_text::{Edit, Span};
 use crate::edits::trimmed;
 use crate::outside;
 
-/// An array with another initializer.
+/// An array whose initializer a patch changes.
 pub struct ChangedInitializer {
     /// The definition with the change.
     pub text: Vec<u8>,
@@ -19,7 +19,8 @@ pub struct ChangedInitializer {
     pub definition: Span,
 }
 
-/// The array whose initializer these edits change; `None` when they change anything else, or may change its size.
+/// Returns the array whose initializer these edits change. It is `None` if they change anything else, or
+/// perhaps the array's size.
 pub fn changed_initializer(
     base: &[u8],
     functions: &[Function],

@@ -1,4 +1,4 @@
-//! Which patches compile, found out for many at once.
+//! Finds out for many patches at once which compile.
 //!
 //! A function is the *isolation unit* of C's compilers: an error inside of one keeps its messages there. So each patched
 //! function is put behind the original as a *clone* under another name, and the file with all clones is compiled once,
@@ -27,7 +27,7 @@ pub(crate) const AT_ONCE: usize = 500;
 /// How often clones that stand behind an error of syntax are tried together; from then on each by itself.
 const PASSES: usize = 6;
 
-/// A function with a patched body.
+/// A copy of a function with a patched body, under another name.
 pub struct Clone {
     /// Index of the function in its unit.
     pub function: usize,
@@ -44,7 +44,7 @@ pub struct Clone {
 }
 
 impl Clone {
-    /// A patched body of a function.
+    /// Makes a clone of a function with a patched body.
     pub fn of_body(function: usize, body: Vec<u8>, line: u32) -> Self {
         Self {
             function,
@@ -56,7 +56,7 @@ impl Clone {
         }
     }
 
-    /// An array with another initializer, under the name of the clone with this number.
+    /// Makes a clone of an array with another initializer, under the name of clone `number`.
     pub fn of_array(changed: &ChangedInitializer, number: usize, line: u32) -> Self {
         let name = changed.name.range();
         let (text, own) = (&changed.text, clone_name(number));
@@ -68,9 +68,8 @@ impl Clone {
         }
     }
 
-    /// A text that stands between definitions, at `offset`. `None` if it may belong together with what stands there. Only of
-    /// its syntax can be said something: it may define what is defined elsewhere. It names no type, by which the syntax of
-    /// others would be another one.
+    /// Makes a clone of text between definitions at `offset`. Only its syntax is checked, because it
+    /// may define what is defined elsewhere. It is `None` if the text may belong to its neighbours.
     pub fn stray(text: Vec<u8>, offset: u32, line: u32) -> Option<Self> {
         let ends = text.trim_ascii_end().last();
         let has_end = ends.is_some_and(|last| b";}".contains(last));
@@ -86,8 +85,8 @@ impl Clone {
         })
     }
 
-    /// A function whose head is patched. `None` when what the compiler says of it under another name need not hold under
-    /// its own, or would not stay inside of it.
+    /// Makes a clone of a function whose head is patched. It is `None` if the result of the compiler
+    /// could depend on the function's name or reach beyond the clone.
     pub fn with_head(
         source: &[u8],
         functions: &[Function],
@@ -188,7 +187,7 @@ fn defines_no_macros(text: &[u8]) -> bool {
     lex::lasting_directives(text).is_empty()
 }
 
-/// What the compiler says of a clone.
+/// The compiler's judgement of a clone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Compiles {
     /// It does.
@@ -294,7 +293,7 @@ pub(crate) fn cloned(
     Cloned { text, lines }
 }
 
-/// Asks the compiler about clones.
+/// Asks the compiler about the clones of a source.
 pub struct Isolation<'a> {
     /// A built copy of the untouched program.
     pub worker: &'a mut Worker,
@@ -356,7 +355,7 @@ struct CloneError {
 }
 
 impl Isolation<'_> {
-    /// Says of each clone whether it compiles.
+    /// Returns for each clone whether it compiles.
     ///
     /// # Errors
     /// A compiler that cannot be run.
@@ -388,7 +387,8 @@ impl Isolation<'_> {
         Ok(verdicts.into_iter().flatten().collect())
     }
 
-    /// Says which of the clones surely do not compile, with few compilations: line of the patched file and message.
+    /// Returns for each clone that surely does not compile the line of the patched file and the
+    /// message. This takes few compilations.
     ///
     /// # Errors
     /// A compiler that cannot be run.

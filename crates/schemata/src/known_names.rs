@@ -1,5 +1,4 @@
-//! What is known of the names of a translation unit: whether what a patch brings is new to it, and whether a definition can stand beside
-//! the one that it changes.
+//! The names of a translation unit, which tell whether what a patch adds is new.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::outside::Brought;
 use crate::preprocessed::Preprocessed;
 
-/// What is known of the names of a translation unit.
+/// The names of a translation unit and its headers.
 #[derive(Clone, Debug, Default)]
 pub struct KnownNames {
     /// The words of the source.
@@ -25,7 +24,7 @@ pub struct KnownNames {
 }
 
 impl KnownNames {
-    /// The words of a source and of its preprocessed text.
+    /// Collects the names of a source and of its preprocessed text.
     pub fn new(source: &[u8], preprocessed: &[u8]) -> Self {
         let read = Preprocessed::read(preprocessed);
         let words = |text: &[u8]| lex::words(text).into_iter().collect::<FxHashSet<String>>();
@@ -61,15 +60,15 @@ impl KnownNames {
         }
     }
 
-    /// Whether all that is included has the same text where `preprocessed` is that of the source with other macros. Where a
-    /// macro is used, its name is not left in the text.
+    /// Whether all included text is the same in `preprocessed`, the source with other macros. The
+    /// name of a used macro is not in the text.
     pub fn have_same_headers(&self, preprocessed: &[u8]) -> bool {
         let read = Preprocessed::read(preprocessed);
         self.of_headers == (read.project, read.system)
     }
 
-    /// Whether what an addition at `offset` brings is new, but for the names `replaced`, or announces what is there
-    /// already.
+    /// Whether an addition at `offset` only adds new names, except those in `replaced`, or declares
+    /// what exists already.
     pub fn allow(
         &self,
         brought: &Brought,

@@ -1,11 +1,10 @@
-//! Objects that a patch adds and that take much memory. In a woven program the frame of a function has the variables of all patches,
-//! and its data have theirs, whichever is selected: one that is large takes the stack, or the memory that a test allows,
-//! from the others.
+//! Finds large objects that patches add. A woven function has the variables of all patches, so a large
+//! one takes stack or memory from the others.
 
 /// With more elements an array is large.
 const MOST_ELEMENTS: u64 = 1 << 14;
 
-/// Whether a text has an array with a large constant number of elements.
+/// Whether a text declares an array with a large constant number of elements.
 pub fn has_large_array(text: &[u8]) -> bool {
     let brackets = text.split(|&byte| byte == b'[').skip(1);
     let mut sizes = brackets.filter_map(|rest| rest.split(|&byte| byte == b']').next());

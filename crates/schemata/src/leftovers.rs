@@ -1,4 +1,4 @@
-//! What the untouched program leaves behind in a test, and whether a patch leaves the same.
+//! Compares the files that a patch leaves behind in a test with those of the untouched program.
 //!
 //! Built by itself, a patch meets in each test what its earlier ones have left. The woven program gives every patch what
 //! the untouched program has left, so it says nothing of the later tests of a patch that leaves something else.
@@ -20,7 +20,8 @@ pub(crate) struct Leftovers {
 }
 
 impl Leftovers {
-    /// By what it left in two runs that began in the same state.
+    /// Makes the leftovers of the untouched program from two runs that began in the same state. Only
+    /// what both left is certain.
     pub fn of(changes: Changes, second: &Changes) -> Self {
         let paths = |changes: &Changes| -> BTreeSet<PathBuf> {
             changes.iter().map(|(path, _)| path.to_owned()).collect()
@@ -34,7 +35,8 @@ impl Leftovers {
         }
     }
 
-    /// Whether later tests can be run in what the untouched program left when this was left instead.
+    /// Whether later tests can be run in the state of the untouched program, if a patch left
+    /// `changes`.
     pub fn are(&self, changes: &Changes) -> bool {
         let counts = |path: &Path| !self.ignored.contains(path);
         let missing = self

@@ -73,7 +73,7 @@ pub use engine::Engine;
 pub use rounds::OpenReason;
 pub use uncaptured::Uncaptured;
 
-/// How patches are validated.
+/// The options of a validation.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Number of workers.
@@ -96,8 +96,8 @@ pub struct Options {
     pub watch: Watch,
 }
 
-/// When it pays to build a program in which each use of memory without a value is reported, so that patches that may use such memory
-/// are not all built by themselves.
+/// When the engine builds a program that reports each use of memory without a value. Patches that may
+/// have such uses need no build of their own if none is reported.
 #[derive(Clone, Copy, Debug)]
 pub struct Watch {
     /// So many such patches there are at least.
@@ -107,13 +107,13 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Whatever it takes.
+    /// Build such a program in any case.
     pub const ALWAYS: Watch = Watch {
         least: 1,
         alone: Duration::MAX,
     };
 
-    /// Not at all.
+    /// Never build such a program.
     pub const NEVER: Watch = Watch {
         least: usize::MAX,
         alone: Duration::ZERO,
@@ -135,7 +135,7 @@ impl Default for Options {
     }
 }
 
-/// What becomes of a patch before any test is run.
+/// The fate of a patch before any test is run: woven, rejected by the compiler, or set apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// It is validated here.
@@ -194,7 +194,7 @@ pub enum Apart {
     ExecutedByBuild,
 }
 
-/// What a patch changes outside of the bodies of functions.
+/// The kind of code outside of functions that a patch changes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Outside {
     /// The head of this function.
@@ -238,7 +238,7 @@ pub enum Unwoven {
 }
 
 impl Apart {
-    /// A phrase for messages about one patch: with names, where [`Apart::reason`] has the kind.
+    /// Returns a phrase for a message about one patch. It has names, unlike [`Apart::reason`].
     pub fn told(&self) -> String {
         let reason = self.reason();
         match self {
@@ -269,7 +269,7 @@ impl Apart {
         }
     }
 
-    /// A phrase for tables: the kind of reason.
+    /// Returns the kind of reason as a phrase for tables.
     pub fn reason(&self) -> &'static str {
         match self {
             Apart::Nothing => "changes nothing but blanks and comments",
@@ -302,20 +302,20 @@ impl Apart {
     }
 }
 
-/// Which build shows that a patch does by itself what it does in a woven program.
+/// Which build confirms that a patch behaves by itself as it does in a woven program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Standing {
-    /// One of any patch that changes the same functions and has done the same.
+    /// One with any patch that changes the same functions and has behaved the same.
     #[default]
     Member,
-    /// One that has this patch in it, perhaps with others that change other functions: it may take more of the stack than the untouched program,
-    /// of which there is more in a woven program, or what its function does depends on how its own frame is laid out, as far as that is known.
+    /// One with this patch, perhaps together with patches of other functions. The patch may need more stack than the untouched
+    /// program, and a woven program has more; or its behaviour may depend on the layout of its function's frame.
     Itself,
-    /// One of this patch alone: it may use what nobody has written, and what that is depends on others, or do something else each time.
+    /// One with this patch alone. The patch may use unwritten values, which depend on other patches, or behave differently each time.
     Alone,
 }
 
-/// What a patch did in a test.
+/// The effects of a patch in a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Behaviour {
     /// Executions of the test that ended alike and had the same output have the same number.
@@ -324,7 +324,7 @@ pub struct Behaviour {
     pub as_original: bool,
 }
 
-/// What the engine tells while it works.
+/// A message of the engine about its progress, or a verdict.
 #[derive(Clone, Debug)]
 pub enum Event {
     /// A phase begins.
@@ -367,7 +367,7 @@ pub enum Event {
     },
 }
 
-/// What was done.
+/// Numbers about the work of the engine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
     /// Calls of the compiler to find out what compiles.
@@ -406,7 +406,7 @@ pub struct Stats {
     pub cleared: usize,
 }
 
-/// Why patches could not be validated.
+/// Why the engine cannot go on.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)]
 pub enum EngineError {
@@ -428,7 +428,9 @@ pub enum EngineError {
     NoBuild,
     #[error("the project has no tests")]
     NoTests,
-    #[error("a copy of the project cannot be used any more, and what tests have left may name it")]
+    #[error(
+        "a copy of the project is damaged and cannot be replaced, because files that tests have left may name its path"
+    )]
     Lost,
 }
 

@@ -1,9 +1,9 @@
-//! Functions of the C library that an evaluation may call: what they do to memory can be told beforehand, and they have
-//! no other effect, not on `errno` either.
+//! The C library functions that an evaluation may call, because their effects on memory are known before
+//! the call.
 
 use patchwright_clib::{Extent, Fact, Parameter, Size, facts, parameters};
 
-/// A function and what is checked before it is called.
+/// A function with the checks before its call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Known {
     /// What each argument is.
@@ -12,7 +12,7 @@ pub struct Known {
     pub checks: Vec<Check>,
 }
 
-/// What must hold of arguments, which are counted from 0.
+/// A condition on arguments, which count from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Check {
     /// A string that can be read to its end.
@@ -31,7 +31,7 @@ pub enum Check {
     Classified(usize),
 }
 
-/// What is known of a function, if that is enough for calling it.
+/// Returns the checks before a call of the function `name`, or `None` if an evaluation must not call it.
 pub fn known(name: &str) -> Option<Known> {
     let parameters = parameters(name)?;
     let mut checks = Vec::new();
@@ -58,7 +58,7 @@ pub fn known(name: &str) -> Option<Known> {
     Some(Known { parameters, checks })
 }
 
-/// The type of a variable that holds an argument.
+/// Returns the C type of a variable that holds an argument.
 pub fn c_type(parameter: Parameter) -> &'static str {
     match parameter {
         Parameter::Source => "const void *",

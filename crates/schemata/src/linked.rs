@@ -1,4 +1,4 @@
-//! The names that the built program is linked by.
+//! The names in object files, libraries and programs.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -7,14 +7,14 @@ use patchwright_csource::lex;
 use patchwright_exec::{FileError, files};
 use rustc_hash::FxHashSet;
 
-/// Names that object files, libraries and programs contain.
+/// The names that object files, libraries and programs contain.
 #[derive(Debug, Default)]
 pub struct Symbols {
     names: FxHashSet<Vec<u8>>,
 }
 
 impl Symbols {
-    /// The names in all of them below `folder`.
+    /// Collects the names in all of them below `folder`.
     ///
     /// # Errors
     /// Files that cannot be read.
@@ -26,14 +26,14 @@ impl Symbols {
         Ok(found)
     }
 
-    /// The names in one of them.
+    /// Collects the names in one object file.
     pub fn of(object: &[u8]) -> Self {
         let mut found = Self::default();
         found.add(object);
         found
     }
 
-    /// Whether a name is there, as a whole.
+    /// Whether `name` is there as a whole.
     pub fn contain(&self, name: &str) -> bool {
         self.names.contains(name.as_bytes())
     }
@@ -52,7 +52,8 @@ impl Symbols {
         }
     }
 
-    /// Whether one of these is mentioned. A linker lets a name that is the end of another share its bytes.
+    /// Whether one of `names` may be mentioned. A linker lets a name share the last bytes of a longer
+    /// name.
     pub fn mention(&self, names: &BTreeSet<String>) -> bool {
         self.names
             .iter()

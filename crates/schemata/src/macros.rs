@@ -1,4 +1,5 @@
-//! Patches of macros, directives and headers, woven as what the preprocessor makes of them.
+//! Weaves patches of macros, directives and headers as the function bodies that the preprocessor makes of
+//! them.
 //!
 //! Text outside of functions that only the preprocessor reads has no effect but in the texts that come out of it. Where those
 //! of all sources are what they were, the patch is the untouched program. Where they differ in bodies of functions only, these
@@ -25,7 +26,7 @@ const MOST_NEW_SOURCES: usize = 2;
 /// The edits that make the body of a function, by its index, the second of two groups.
 type EditsOf<'a> = dyn Fn(usize, (Group, Group)) -> Option<Vec<Edit>> + 'a;
 
-/// What the preprocessor makes of the untouched sources.
+/// The untouched sources after preprocessing, with which patched ones are compared.
 #[derive(Default)]
 pub struct Untouched {
     sources: BTreeMap<PathBuf, Vec<Way>>,
@@ -42,7 +43,7 @@ struct Way {
     files: BTreeSet<PathBuf>,
 }
 
-/// Whether a patch that is set apart for this reason may turn out to change functions only, or nothing.
+/// Whether a patch that is set apart for this reason may turn out to change only functions, or nothing.
 pub fn may_be_of_functions(reason: &Apart) -> bool {
     matches!(
         reason,
@@ -93,7 +94,7 @@ impl Untouched {
 }
 
 impl Planner<'_, '_> {
-    /// Plans patches that are set apart by what the preprocessor makes of them.
+    /// Plans a patch that was set apart by comparing the preprocessed sources with and without it.
     ///
     /// # Errors
     /// Processes that cannot be run, and files that cannot be read or written.

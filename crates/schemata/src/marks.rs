@@ -1,4 +1,4 @@
-//! A program in which the places of patches are marked, without their alternatives: which patches a test reaches.
+//! Weaves marks at the places of patches, without alternatives, to see which patches a test reaches.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::ffi::OsStrExt;
@@ -12,7 +12,7 @@ use crate::placing::{self, BatchPlace};
 use crate::plan::Plan;
 use crate::scan;
 
-/// Weaves marks for these members of the plan; `None` where some file cannot be woven so.
+/// Weaves marks for these members of the plan. It is `None` if a file cannot be woven so.
 pub fn marked(plan: &Plan, members: &[usize], unobserved: &Path) -> Option<Batch> {
     let places: Vec<BatchPlace> = placing::places(plan, members, &BTreeMap::new())
         .into_iter()

@@ -1,4 +1,4 @@
-//! What a linker has not found, and which patches may have named it.
+//! Finds the patches that name symbols which a linker has not found.
 
 use std::path::Path;
 
@@ -12,8 +12,8 @@ use crate::plan::Plan;
 /// those of the source.
 const NEAR: u32 = 3;
 
-/// Those of `members` that bring the name of a missing symbol. Others may bring the same word and mean a variable of their
-/// own: where lines are known, those that change something near them come alone.
+/// Returns the members that add the name of a missing symbol. If lines are known, only those that change
+/// something near them are returned, because others may use the same word for a variable.
 pub fn guilty(plan: &Plan, members: &[usize], missing: &[UndefinedReference<'_>]) -> Vec<usize> {
     let naming = |missing: &UndefinedReference<'_>| -> Vec<usize> {
         let names = |member: &&usize| {

@@ -1,4 +1,5 @@
-//! What patches add outside of functions: helpers, prototypes, variables, macros, types, headers.
+//! Analyses what patches add outside of functions: helpers, prototypes, variables, macros, types,
+//! headers.
 //!
 //! An addition can stand in the woven file for everybody if nobody but its own patch names what it brings. So it must
 //! bring names that are new to the whole translation unit, headers included; where patches bring different things of one
@@ -25,7 +26,7 @@ pub struct Addition {
     pub line: u32,
 }
 
-/// What an addition brings.
+/// The names and directives that an addition adds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Brought {
     /// Names that it defines.
@@ -168,7 +169,8 @@ fn word(text: &[u8]) -> &[u8] {
     &text[start..end]
 }
 
-/// Whether a text has what does something by itself, or is found by others whatever its name is.
+/// Whether a text has something with an effect of its own, such as a constructor, or something that is
+/// found whatever its name is.
 pub fn is_special(text: &[u8]) -> bool {
     let words = lex::words(text);
     let mut known = words.iter();
@@ -185,7 +187,7 @@ pub fn is_special(text: &[u8]) -> bool {
     words.any(|word| REFUSED_WORDS.contains(&word) || is_attribute(word))
 }
 
-/// What a text brings that consists of whole definitions, declarations and directives; `None` when it is anything else.
+/// Returns what a text of whole definitions, declarations and directives adds, or `None` for other texts.
 pub fn brought(text: &[u8]) -> Option<Brought> {
     if is_special(text) {
         return None;
@@ -203,7 +205,8 @@ pub fn brought(text: &[u8]) -> Option<Brought> {
     Some(brought)
 }
 
-/// The function, or the definition or directive between functions, in which `at` lies.
+/// Returns the span of the function, or of the definition or directive between functions, in which `at`
+/// lies.
 pub fn definition_at(source: &[u8], functions: &[Function], at: Span) -> Option<Span> {
     let spans = || functions.iter().map(|function| function.span);
     if let Some(function) = spans().find(|span| span.contains_span(at)) {
@@ -228,7 +231,7 @@ pub fn definition_at(source: &[u8], functions: &[Function], at: Span) -> Option<
     spans.find(|span| span.contains_span(at))
 }
 
-/// What stands at a place outside of the bodies of functions.
+/// Returns the kind of code outside of functions at a place.
 pub fn what_is_at(source: &[u8], functions: &[Function], at: Span) -> Outside {
     let in_head =
         |function: &&Function| at.start < function.body_span.start && at.end > function.span.start;
@@ -255,14 +258,14 @@ pub fn what_is_at(source: &[u8], functions: &[Function], at: Span) -> Outside {
     }
 }
 
-/// The first name that a text outside of functions defines or declares, if that can be told.
+/// Returns the first name that a text outside of functions defines or declares, if it can be told.
 pub fn name_in(text: &[u8]) -> Option<String> {
     let brought = brought(text)?;
     let names = [&brought.external, &brought.defined, &brought.declared];
     names.into_iter().find_map(|names| names.first().cloned())
 }
 
-/// The offset behind the directive that begins at `at`.
+/// Returns the offset behind the directive that begins at `at`.
 pub fn skip_directive(text: &[u8], mut at: usize) -> usize {
     while at < text.len() && text[at] != b'\n' {
         at += if text[at] == b'\\' { 2 } else { 1 };
@@ -501,8 +504,9 @@ pub fn is_between_items(source: &[u8], functions: &[Function], offset: u32) -> b
     at == offset as usize && depth == 0 && complete
 }
 
-/// Moves text that is inserted to where it is whole: a difference says as well that `A } B` was inserted before `}` as
-/// that `} B A` was, behind it. The offsets and texts, forwards then backwards, by lines.
+/// Moves an insertion to where it is whole. A diff may say that `A } B` was inserted before `}` instead
+/// of `} B A` behind it. It returns the possible offsets and texts, first forwards, then backwards, by
+/// lines.
 pub fn moved(source: &[u8], offset: u32, text: &[u8]) -> Vec<(u32, Vec<u8>)> {
     let mut found = Vec::new();
     let line = |text: &[u8]| text.iter().position(|byte| *byte == b'\n').map(|at| at + 1);
@@ -533,10 +537,10 @@ pub fn moved(source: &[u8], offset: u32, text: &[u8]) -> Vec<(u32, Vec<u8>)> {
     found
 }
 
-/// Stands between a name and its number.
+/// The text between a name and its number in a replaced name.
 pub const RENAMED: &str = "__pw_of_";
 
-/// Makes blanks of directives with these names, line breaks aside.
+/// Replaces directives with these names by blanks. Line breaks stay.
 pub fn blank_directives(text: &mut [u8], names: &[&[u8]]) {
     let mut at = 0;
     loop {
@@ -559,10 +563,10 @@ pub fn blank_directives(text: &mut [u8], names: &[&[u8]]) {
     }
 }
 
-/// Other names for words.
+/// New names by old names.
 pub type Renames = BTreeMap<String, String>;
 
-/// A text with other names.
+/// Returns a text with the names of `renames` replaced.
 pub fn renamed(text: &[u8], renames: &Renames) -> Vec<u8> {
     if renames.is_empty() {
         return text.to_vec();

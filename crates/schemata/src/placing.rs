@@ -1,4 +1,4 @@
-//! Where the patches of a batch differ: the places of each function, with the alternatives that patches have there.
+//! Computes the places of a batch: where its patches differ in each function, with their alternatives.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use crate::planned::{PlannedPatch, SourceFile};
 use crate::runs::{self, Finder, Run};
 use crate::scan;
 
-/// A place of a batch.
+/// A place of a batch with its alternatives.
 pub struct BatchPlace {
     pub file: usize,
     /// `None` outside of functions.
@@ -27,13 +27,15 @@ pub struct BatchPlace {
     pub inside: Vec<u32>,
 }
 
+/// An alternative of a place, with the patches that have it.
 pub struct BatchAlternative {
     pub text: Vec<u8>,
     pub line: u32,
     pub patches: Vec<u32>,
 }
 
-/// How much of a function is an alternative of a patch.
+/// How much of a function an alternative replaces: each edit by itself, all edits together, or the whole
+/// body.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Width {
     /// Each edit has the smallest place that will hold it.
@@ -46,7 +48,7 @@ pub enum Width {
 }
 
 impl Width {
-    /// What to try where this is not accepted.
+    /// Returns the next wider choice, if this one is not accepted.
     pub fn wider(self) -> Option<Self> {
         match self {
             Width::Edits => Some(Width::Together),
@@ -66,7 +68,7 @@ struct PatchEdits<'a> {
     width: Width,
 }
 
-/// The places of these members of the plan, which are the patches of a batch.
+/// Returns the places of these members of the plan, which are the patches of a batch.
 pub fn places(plan: &Plan, members: &[usize], widths: &BTreeMap<usize, Width>) -> Vec<BatchPlace> {
     let mut places = Vec::new();
     let renames = other_names(plan, members);

@@ -1,4 +1,5 @@
-//! Which patches can be woven: those that change bodies of functions of sources that are understood, and compile.
+//! Plans patches: finds those that can be woven, because they change bodies of functions in sources that
+//! are understood.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -38,7 +39,7 @@ pub struct Plan {
 /// A source that is compiled in more ways besides the first is not woven: each is asked about every patch.
 const MOST_WAYS: usize = 4;
 
-/// Looks at every patch; says in `fates` what becomes of those that are not woven.
+/// Plans patches one by one, and notes the fate of those that cannot be woven.
 pub struct Planner<'a, 'h> {
     /// A built copy of the untouched program.
     pub worker: &'a mut Worker,
@@ -59,11 +60,11 @@ pub struct Planner<'a, 'h> {
     pub is_only_included: &'a (dyn Fn(&Path, bool) -> Result<bool, FileError> + Sync),
 }
 
-/// The sources that have been looked at: their indices, or why patches of them are not woven.
+/// The sources that were read, by path: the index, or why patches of the source cannot be woven.
 pub type KnownSources = BTreeMap<PathBuf, Result<usize, Apart>>;
 
 impl Planner<'_, '_> {
-    /// The plan for these patches.
+    /// Decides for each patch whether it can be woven, and notes the fate of the others in `fates`.
     ///
     /// # Errors
     /// Processes that cannot be run, and files that cannot be read or written.
@@ -269,7 +270,7 @@ impl Planner<'_, '_> {
         Ok(symbols.mention(names))
     }
 
-    /// The source with this path and this text, read at most once.
+    /// Returns the source at `relative` with this text. Each source is read at most once.
     pub fn known_source(
         &mut self,
         relative: &Path,

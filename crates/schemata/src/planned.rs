@@ -1,4 +1,5 @@
-//! What a patch changes in a source file: edits in bodies of functions, and what is added outside of them.
+//! The changes of a planned patch in a source file: edits in bodies of functions, and additions outside
+//! of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -44,7 +45,8 @@ pub struct SourceFile {
     pub left_out: Option<Vec<Span>>,
 }
 
-/// Other ways of compiling a source. Woven for all of them, it is one text, so patches of it are looked at in each.
+/// The other ways in which a source is compiled. The woven text is the same for all, so patches are
+/// checked in each way.
 #[derive(Default)]
 pub struct Others {
     /// The commands, and their compilers.
@@ -54,14 +56,15 @@ pub struct Others {
 }
 
 impl Others {
-    /// Whether it is compiled in one way.
+    /// Whether the source is compiled in one way only.
     pub fn are_none(&self) -> bool {
         self.compilers.is_empty()
     }
 }
 
 impl SourceFile {
-    /// A function as each way has it, that of [`SourceFile::unit`] first; fewer than ways if some have none there.
+    /// Returns a function as each way has it, that of [`SourceFile::unit`] first. Ways without the
+    /// function are left out.
     pub fn in_ways(&self, function: usize) -> Vec<(&TranslationUnit, &Function)> {
         let own = &self.unit.functions[function];
         let others = self.others.units.iter().filter_map(|unit| {
@@ -72,14 +75,14 @@ impl SourceFile {
         std::iter::once((&self.unit, own)).chain(others).collect()
     }
 
-    /// All compilers, with their commands.
+    /// Returns all compile commands with their compilers.
     pub fn compilers(&self) -> impl Iterator<Item = (&CompileCommand, &Compiler)> {
         let others = self.others.compilers.iter();
         std::iter::once((&self.command, &self.compiler))
             .chain(others.map(|(command, compiler)| (command, compiler)))
     }
 
-    /// Whether warnings are errors, in some way.
+    /// Whether warnings are errors in at least one way.
     pub fn warnings_are_errors(&self) -> bool {
         let mut compilers = self.compilers();
         compilers.any(|(_, compiler)| compiler.warnings_are_errors())
@@ -124,7 +127,7 @@ pub struct PlannedFile {
 }
 
 impl PlannedFile {
-    /// No edits of the source with this index.
+    /// Makes an empty list of edits for the source with this index.
     pub fn new(file: usize) -> Self {
         PlannedFile {
             file,
@@ -135,7 +138,7 @@ impl PlannedFile {
         }
     }
 
-    /// Lines that the patch adds before an offset of the original.
+    /// Returns how many lines the patch adds before an offset of the original.
     pub fn lines_before(&self, offset: u32) -> i64 {
         self.added_lines
             .iter()
@@ -202,7 +205,7 @@ impl PlannedFile {
         Ok(())
     }
 
-    /// Refuses functions that cannot be woven, as they are or as they become.
+    /// Returns an error if a changed function cannot be woven.
     pub fn refuse(&self, source: &SourceFile) -> Result<(), Apart> {
         let functions = &source.unit.functions;
         let is_known = |own: &FunctionEdits| {
@@ -238,7 +241,7 @@ impl PlannedFile {
         Ok(())
     }
 
-    /// Notes an edit in a function; they stay in order.
+    /// Adds an edit in a function. Edits stay in order.
     pub fn edit(&mut self, function: usize, edit: Edit) {
         let number = self
             .functions
@@ -273,7 +276,7 @@ pub struct PlannedPatch {
 }
 
 impl PlannedPatch {
-    /// The patch with this index, without a change so far.
+    /// Makes the plan of the patch with this index, without changes.
     pub fn new(patch: usize) -> Self {
         PlannedPatch {
             patch,
@@ -283,19 +286,19 @@ impl PlannedPatch {
         }
     }
 
-    /// Whether it adds anything outside of functions.
+    /// Whether the patch adds anything outside of functions.
     pub fn adds(&self) -> bool {
         self.files.iter().any(|file| !file.additions.is_empty())
     }
 
-    /// Whether it adds functions or macros, or changes them: what it changes of variables and types leaves none without a
-    /// value.
+    /// Whether the patch adds or changes functions or macros. Its changes of variables and types do
+    /// not leave anything without a value.
     pub fn may_define_otherwise(&self) -> bool {
         let mut additions = self.files.iter().flat_map(|file| &file.additions);
         additions.any(|addition| addition.text.iter().any(|byte| b"(#".contains(byte)))
     }
 
-    /// The texts that it brings.
+    /// Returns all texts that the patch adds.
     pub fn texts(&self) -> impl Iterator<Item = &[u8]> {
         self.files.iter().flat_map(|file| {
             let functions = file.functions.iter().flat_map(|function| &function.edits);
@@ -309,7 +312,7 @@ impl PlannedPatch {
     }
 }
 
-/// The edits of a patch in one file by function; `None` when nothing but blanks and comments changes.
+/// Sorts the edits of a patch in one file by function. It is `None` if only blanks and comments change.
 pub fn planned_file(
     file: usize,
     source: &SourceFile,
@@ -405,7 +408,7 @@ fn changed_outside(source: &SourceFile, at: Span) -> Apart {
     Apart::OutsideOfFunctions(outside::what_is_at(&unit.source, &unit.functions, at))
 }
 
-/// The function in whose body, between the braces, the span lies.
+/// Returns the function in whose body, between the braces, `at` lies.
 pub fn in_body(functions: &[Function], at: Span) -> Option<usize> {
     functions.iter().position(|function| {
         let body = function.body_span;

@@ -1,11 +1,11 @@
-//! Preprocessed text, by where it comes from: whether added directives change what is none of their business.
+//! Compares preprocessed texts by their origin, to see whether added directives change other code.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use patchwright_csource::lex;
 
-/// What a preprocessor has made of a source.
+/// A preprocessed source, split by the lines from which it comes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Preprocessed {
     /// What comes from the source itself, by line.
@@ -17,7 +17,8 @@ pub struct Preprocessed {
 }
 
 impl Preprocessed {
-    /// Reads `# LINE "FILE" FLAGS` and what follows; the first file is the source.
+    /// Reads the output of a preprocessor, `# LINE "FILE" FLAGS` and text. The first file is the
+    /// source.
     pub fn read(text: &[u8]) -> Self {
         let mut found = Self::default();
         let mut source: Option<&str> = None;
@@ -49,7 +50,7 @@ impl Preprocessed {
         found
     }
 
-    /// Whether the lines of the source that `counts` are the same.
+    /// Whether both have the same text for those lines of the source for which `counts` holds.
     pub fn has_same_lines(&self, other: &Self, counts: &dyn Fn(u32) -> bool) -> bool {
         let of = |text: &Self| -> Vec<(u32, String)> {
             let lines = text.own.iter().filter(|(line, _)| counts(**line));
@@ -58,8 +59,8 @@ impl Preprocessed {
         of(self) == of(other)
     }
 
-    /// The lines of the source whose text is another one in `moved`, the same source with one more line in front: those
-    /// that say on which line they stand.
+    /// Returns the lines of the source whose text depends on their line number. `moved` is the same
+    /// source with one more line in front.
     pub fn lines_that_tell(&self, moved: &Self) -> Vec<u32> {
         let mut lines: Vec<u32> = self.own.keys().copied().collect();
         lines.extend(moved.own.keys().map(|line| line.saturating_sub(1)));
@@ -69,7 +70,7 @@ impl Preprocessed {
         lines
     }
 
-    /// Whether these lines of the source mention the name of the function round them.
+    /// Whether the text of these lines uses the name of the enclosing function, as `__func__` does.
     pub fn names_function(&self, lines: RangeInclusive<u32>) -> bool {
         let names = ["__func__", "__FUNCTION__", "__PRETTY_FUNCTION__"];
         self.own.range(lines).any(|(_, text)| {

@@ -1,5 +1,5 @@
-//! Definitions that patches change outside of functions: each becomes another one beside the original, of which the functions that
-//! mention it have a copy for the patch.
+//! Handles definitions that patches change outside of functions. Each becomes a second definition beside
+//! the original, and the functions that mention it are copied for the patch.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use patchwright_text::{Edit, Span};
 use crate::enumerations;
 use crate::outside::{Brought, brought};
 
-/// A definition that a patch changes, as another one beside it.
+/// A definition that a patch changes, as a second one beside the original.
 pub struct Replacement {
     /// The changed text.
     pub text: Vec<u8>,
@@ -21,8 +21,8 @@ pub struct Replacement {
     pub orphans: Vec<Span>,
 }
 
-/// Makes a definition of its own of the changed one in `span`, if all that mentions it are the bodies of the file's
-/// functions. `text` is the new text.
+/// Makes a second definition of the changed one in `span`, with the new text `text`. It is `None` unless
+/// only bodies of the file's functions mention it.
 pub fn replacement(
     source: &[u8],
     functions: &[Function],

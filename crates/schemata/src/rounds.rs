@@ -1,4 +1,4 @@
-//! Executions of one test: rounds of the state-transition tree.
+//! Executes one test in rounds of the state-transition tree.
 //!
 //! A *round* executes one patch, the representative, in a process that finds out which other live patches do the same
 //! at every visit of a place where they differ. Those share its verdict. Those that were split off form groups, one for
@@ -40,7 +40,7 @@ pub struct RoundWorker {
     pub snapshot: Snapshot,
 }
 
-/// A test of a batch.
+/// The executions of one test of a batch.
 pub struct Rounds<'a> {
     /// The test.
     pub test: &'a Test,
@@ -72,7 +72,7 @@ pub struct Rounds<'a> {
     pub doubtful: &'a BTreeSet<u32>,
 }
 
-/// What the original program does in a test.
+/// What the original program does in a test, and which patches it reaches.
 pub struct Visits {
     /// Its verdict.
     pub verdict: Verdict,
@@ -82,7 +82,7 @@ pub struct Visits {
     pub patches: Vec<u32>,
 }
 
-/// What became of patches in a test.
+/// The result of a round for some patches.
 #[derive(Clone, Debug)]
 pub enum RoundResult {
     /// They have this verdict; the first one was executed (or all have the original program's), the others share it.
@@ -105,7 +105,7 @@ pub enum RoundResult {
     },
 }
 
-/// Why the woven program says nothing about a test.
+/// Why the woven program cannot judge patches in a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum OpenReason {
     /// With nothing selected it does not do what the untouched program does.
@@ -125,12 +125,12 @@ pub enum OpenReason {
 }
 
 impl OpenReason {
-    /// Whether the reason lies in the test, and not in a patch.
+    /// Whether the reason lies in the test and not in a patch.
     pub fn is_of_test(self) -> bool {
         matches!(self, OpenReason::WovenDiffers | OpenReason::Unobserved)
     }
 
-    /// A phrase for tables and messages.
+    /// Returns the reason as a phrase for tables and messages.
     pub fn reason(self) -> &'static str {
         match self {
             OpenReason::WovenDiffers => "a test does not do the same in the woven program",
@@ -183,7 +183,8 @@ struct Shared {
 }
 
 impl Rounds<'_> {
-    /// Runs rounds until the verdict of every live patch is known. `deliver` is called on the threads of the workers.
+    /// Runs rounds until every live patch has a verdict. `deliver` is called on the threads of the
+    /// workers.
     ///
     /// # Errors
     /// A test that cannot be run, and a copy that cannot be put back to what it was.
@@ -249,7 +250,8 @@ impl Rounds<'_> {
         run_test(runner, sandbox, self.test, &environment, self.limits)
     }
 
-    /// Runs the original program in the test and finds out which patches it reaches; `None` when nothing can be said.
+    /// Runs the original program in the test and finds the patches that it reaches. It is `None` if
+    /// the test cannot be judged.
     ///
     /// # Errors
     /// As for [`Rounds::run`].
@@ -274,7 +276,8 @@ impl Rounds<'_> {
         }))
     }
 
-    /// Runs the test with a patch, or without one; `None` when nothing can be said.
+    /// Runs the test with a patch, or with `None` without one. It is `None` if the test cannot be
+    /// judged.
     ///
     /// # Errors
     /// As for [`Rounds::run`].
@@ -293,7 +296,8 @@ impl Rounds<'_> {
         Ok(is_observed.then_some(run.verdict))
     }
 
-    /// Runs the original program in the test as the first round of these patches does; whether it does what the untouched program does.
+    /// Runs the original program as the first round of these patches does, and returns whether it
+    /// behaves as the untouched program.
     ///
     /// # Errors
     /// As for [`Rounds::run`].
@@ -315,9 +319,9 @@ impl Rounds<'_> {
         Ok(is_same && unobserved_size(self.unobserved) == observed_before)
     }
 
-    /// Runs the untouched program in the test and finds out what it leaves behind. If that is anything, `keep` is told of
-    /// it and of the tree where it is, and the test is run once more to see what of it is always the same. The reason is
-    /// why no patch can be judged.
+    /// Runs the untouched program in the test and finds what it leaves behind. If there is something,
+    /// `keep` gets it with the tree where it lies, and a second run shows which of it is always the
+    /// same. The inner error says why no patch can be judged.
     ///
     /// # Errors
     /// As for [`Rounds::run`].

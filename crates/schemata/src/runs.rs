@@ -1,9 +1,16 @@
-//! Where the alternatives of a function go: the smallest run of statements, or the condition, that holds an edit.
+//! Chooses where the alternatives of a function stand: the smallest run of statements, or the condition,
+//! that contains an edit.
 //!
-//! A run is chosen so that its text and every alternative of it mean in a block of their own what they mean in place:
-//! it begins and ends between statements of one compound statement, on both sides; what it declares is not used behind
-//! it; nothing jumps into it; directives in it are balanced. Where no run of a compound statement will do, the compound
-//! statement's own is tried, up to the whole body.
+//! The text of a run, and every alternative of it, must mean the same in a block of its own as in place.
+//! So a run meets these conditions:
+//!
+//! * It begins and ends between statements of one compound statement.
+//! * What it declares is not used behind it.
+//! * Nothing jumps into it.
+//! * Directives in it are balanced.
+//!
+//! If no run of a compound statement fits, the enclosing compound statement is tried, up to the whole
+//! body.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +23,7 @@ use patchwright_weave::{PlaceKind, can_duplicate};
 
 use crate::scan::{Ends, has_outer, has_outer_case, labels, looks_like_declaration};
 
-/// A place that holds an edit.
+/// A place that contains an edit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Run {
     /// Its original text.
@@ -52,7 +59,7 @@ pub struct Finder<'a> {
 }
 
 impl<'a> Finder<'a> {
-    /// For a function of a file, in which patches jump to the labels `aims`.
+    /// Prepares a function of a file. Patches jump to the labels `aims`.
     pub fn new(unit: &'a TranslationUnit, function: &'a Function, aims: BTreeSet<String>) -> Self {
         let source = unit.source.as_slice();
         let gotos = function
@@ -75,14 +82,15 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// The place for edits that are one alternative. They lie between the braces of the function's body, sorted.
+    /// Returns the place for edits that are one alternative. They are sorted, and lie between the
+    /// braces of the function's body.
     pub fn find(&self, edits: &[Edit]) -> Run {
         let edit = &Covering::new(edits);
         self.in_compound(self.function.body, edit)
             .unwrap_or_else(|| self.whole_body())
     }
 
-    /// The body between its braces.
+    /// Returns the body between its braces as a place.
     pub fn whole_body(&self) -> Run {
         let body = self.function.body_span;
         Run {
@@ -485,7 +493,7 @@ fn value_span(unit: &TranslationUnit, function: &Function, variable: VarId) -> O
     place_extent(place).filter(|_| is_scalar && is_plain && is_own)
 }
 
-/// The type of what stands at a [`PlaceKind::Value`] of a function, in C: a variable's name is known where it begins.
+/// Returns the C type of the expression at a [`PlaceKind::Value`] of a function.
 pub fn value_type(unit: &TranslationUnit, function: &Function, span: Span) -> Option<String> {
     let declared = function.stmts.iter().flat_map(|stmt| match &stmt.kind {
         StmtKind::Declaration(variables) => variables.as_slice(),
@@ -527,7 +535,7 @@ impl<'a> Covering<'a> {
     }
 }
 
-/// The text of `span` after `edits`, which lie in it.
+/// Returns the text of `span` after `edits`, which lie in it.
 pub fn alternative(source: &[u8], span: Span, edits: &[Edit]) -> Vec<u8> {
     let moved: Vec<Edit> = edits
         .iter()
@@ -552,7 +560,7 @@ fn written(stmt: &Stmt) -> Option<Span> {
     }
 }
 
-/// The span of a statement, or of the invocation that it comes from.
+/// Returns the span of a statement, or of the macro invocation from which it comes.
 pub fn extent(stmt: &Stmt) -> Option<Span> {
     place_extent(stmt.place)
 }

@@ -1,11 +1,11 @@
-//! What a text of statements has, as far as its words tell: labels, jumps, cases, declarations.
+//! Scans texts of statements for labels, jumps, cases and declarations.
 
 use patchwright_csource::lex;
 use patchwright_text::Span;
 
 use crate::outside::skip_directive;
 
-/// First and last token of a text.
+/// The first and the last token of a text.
 pub struct Ends {
     /// Its first token, if that is a word.
     pub first_word: Option<String>,
@@ -14,7 +14,7 @@ pub struct Ends {
 }
 
 impl Ends {
-    /// Those of a text.
+    /// Returns the ends of a text.
     pub fn of(text: &[u8]) -> Self {
         let mut ends = Self {
             first_word: None,
@@ -36,7 +36,7 @@ impl Ends {
     }
 }
 
-/// The next token outside of directives.
+/// Returns the offset of the next token outside of directives.
 pub fn skip_directives(text: &[u8], mut at: usize) -> usize {
     loop {
         let next = lex::skip_blank(text, at);
@@ -47,7 +47,7 @@ pub fn skip_directives(text: &[u8], mut at: usize) -> usize {
     }
 }
 
-/// Whether one of these bytes stands in a text as a token outside of brackets.
+/// Whether one of the bytes `wanted` is a token of the text outside of brackets.
 pub fn has_outer(text: &[u8], wanted: &[u8]) -> bool {
     let (mut at, mut depth) = (0, 0i32);
     while at < text.len() {
@@ -62,19 +62,19 @@ pub fn has_outer(text: &[u8], wanted: &[u8]) -> bool {
     false
 }
 
-/// Whether a stretch of a source says that variables are to stand in registers.
+/// Whether a span of a source has the keyword `register`.
 pub fn has_register(source: &[u8], span: Span) -> bool {
     contains_word(source, span, "register")
 }
 
-/// Whether a stretch of a source has a word as a token.
+/// Whether a span of a source has `wanted` as a token.
 pub fn contains_word(source: &[u8], span: Span, wanted: &str) -> bool {
     let words = lex::words(span.slice(source).unwrap_or_default());
     words.iter().any(|word| word == wanted)
 }
 
-/// Blanks the `register`s of a text, as many bytes: of what stands in memory the address can be taken. They stay where they name
-/// a register, and beside `setjmp`, where they decide about values.
+/// Replaces each `register` by blanks, because the address of a register variable cannot be taken. Those
+/// that name a register stay, and so do those beside `setjmp`, where they decide about values.
 pub fn without_register(text: &mut [u8]) {
     const REGISTER: &str = "register";
     let words = lex::words_with_places(text);
@@ -90,7 +90,7 @@ pub fn without_register(text: &mut [u8]) {
     }
 }
 
-/// Whether a text has a `case` or a `default` of a `switch` round it.
+/// Whether a text has a `case` or `default` of a `switch` that begins before the text.
 pub fn has_outer_case(text: &[u8]) -> bool {
     // For each open bracket, whether a `switch` has it as its body. Its condition's parenthesis is one of the others.
     let mut open: Vec<bool> = Vec::new();
@@ -165,8 +165,8 @@ const STATEMENT_WORDS: &[&str] = &[
     "continue", "default",
 ];
 
-/// Whether some statement of the text, outside of braces, may be a declaration. Too often rather than not: `a * b;` is
-/// taken for one.
+/// Whether a statement of the text outside of braces may be a declaration. It errs on the safe side: `a *
+/// b;` counts.
 pub fn looks_like_declaration(text: &[u8]) -> bool {
     let (mut at, mut depth, mut start) = (0, 0i32, true);
     loop {
@@ -206,14 +206,14 @@ pub fn looks_like_declaration(text: &[u8]) -> bool {
     }
 }
 
-/// The labels that a text jumps to.
+/// Returns the labels to which a text jumps.
 pub fn jumps(text: &[u8]) -> Vec<String> {
     let words = lex::words(text);
     let pairs = words.windows(2).filter(|pair| pair[0] == "goto");
     pairs.map(|pair| pair[1].clone()).collect()
 }
 
-/// The labels that a text of statements defines.
+/// Returns the labels that a text defines.
 pub fn labels(text: &[u8]) -> Vec<String> {
     let (mut at, mut start) = (0, true);
     let mut found = Vec::new();

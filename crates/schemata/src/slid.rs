@@ -1,4 +1,4 @@
-//! Edits that a difference has put elsewhere than who wrote the patch.
+//! Moves edits that a diff has put elsewhere than the author of the patch.
 //!
 //! A new function in front of one with the same first line is shown as text inside of that one's head, and a new function may have taken the
 //! head and the braces of the one behind it. The text is the same, so whichever edits give it can be taken: here those that add
@@ -11,7 +11,8 @@ use crate::edits::trimmed;
 use crate::outside::{self, Item};
 use crate::planned::in_body;
 
-/// Edits that give the same text; they stay in order.
+/// Returns edits that give the same text, but add whole definitions and change bodies where possible.
+/// They stay in order.
 pub fn put_right(base: &[u8], functions: &[Function], edits: Vec<Edit>) -> Vec<Edit> {
     let mut edits: Vec<Edit> = edits
         .into_iter()

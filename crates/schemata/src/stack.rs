@@ -1,5 +1,5 @@
-//! Patches that may take more of the stack than the others do: a woven program has a larger one than the program itself, so its
-//! verdict does not stand for theirs, nor theirs for it.
+//! Finds patches that may need more stack than the others. A woven program has a larger stack, so its
+//! verdict says nothing about them.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,8 @@ use patchwright_text::{Edit, Span};
 use crate::planned::{PlannedPatch, SourceFile};
 use crate::runs::extent;
 
-/// Whether a patch calls functions that may lead to the one that it changes, declares arrays in one, or changes what is declared there.
+/// Whether a patch calls functions that may lead back to the changed one, declares arrays in a function,
+/// or changes declarations there.
 pub fn may_take_more(planned: &PlannedPatch, sources: &[SourceFile]) -> bool {
     planned.files.iter().any(|file| {
         let source = &sources[file.file];

@@ -1,4 +1,4 @@
-//! The copies of a woven build: those in which tests are run, and the trees that say what state they are put back to.
+//! The copies of a woven build: those in which tests are run, and the trees to which they are restored.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -24,7 +24,7 @@ pub(crate) struct Maker<'a> {
 }
 
 impl<'a> Maker<'a> {
-    /// For the patches of `table`. With `fixed` no worker can be renewed.
+    /// Prepares workers for the patches of `table`. With `fixed` no worker can be replaced.
     pub fn new(context: &'a Context<'a>, table: PatchTable, prefix: String, fixed: bool) -> Self {
         Maker {
             context,
@@ -35,7 +35,7 @@ impl<'a> Maker<'a> {
         }
     }
 
-    /// A worker with a copy of this tree.
+    /// Makes a worker with a copy of the tree `source`.
     pub fn make(&self, index: usize, source: &Path) -> Result<RoundWorker, EngineError> {
         let number = self.made.fetch_add(1, Ordering::Relaxed);
         let context = self.context;
@@ -57,7 +57,7 @@ impl<'a> Maker<'a> {
         })
     }
 
-    /// Gives the worker another copy, runner and channel.
+    /// Gives a worker a new copy, runner and channel.
     pub fn renew(&self, worker: &mut RoundWorker, source: &Path) -> Result<(), EngineError> {
         if self.fixed {
             return Err(EngineError::Lost);
@@ -75,7 +75,7 @@ impl<'a> Maker<'a> {
 /// Counts names: the engines of the portions of a set work in one folder, one after the other.
 static NAMES: AtomicUsize = AtomicUsize::new(0);
 
-/// A name of a folder that no engine has used before.
+/// Returns a name for a folder that no engine has used before.
 pub fn own_name(name: &str) -> String {
     format!("{name}-{}", NAMES.fetch_add(1, Ordering::Relaxed))
 }
@@ -92,8 +92,8 @@ pub(crate) struct State {
 }
 
 impl State {
-    /// The state of a tree in which nothing is run. If it is needed, another one is made in `folder`, which is empty or
-    /// does not exist.
+    /// Makes the state of a tree in which nothing is run. If a second tree is needed, it is made in
+    /// `folder`, which is empty or does not exist.
     pub fn new(now: Sandbox, folder: PathBuf, viewed: bool) -> Self {
         State {
             now,
@@ -103,12 +103,12 @@ impl State {
         }
     }
 
-    /// The tree.
+    /// Returns the tree with the present state.
     pub fn tree(&self) -> &Path {
         self.now.folder()
     }
 
-    /// Keeps for the next test what has happened in the tree `from`, which was in this state.
+    /// Keeps for the next test the changes in the tree `from`, which was in this state.
     pub fn keep(
         &mut self,
         changes: &Changes,
@@ -131,7 +131,8 @@ impl State {
         Ok(())
     }
 
-    /// Goes on to the next test: what was kept is done here and in the copies of the workers, which are in this state.
+    /// Goes on to the next test: makes the kept changes here and in the workers' copies, which are in
+    /// this state.
     pub fn advance(
         &mut self,
         changes: &Changes,
@@ -148,7 +149,7 @@ impl State {
         Ok(())
     }
 
-    /// Removes the trees.
+    /// Removes the trees of the state.
     pub fn remove(self) -> Result<(), FileError> {
         self.next.map_or(Ok(()), Sandbox::remove)?;
         self.now.remove()

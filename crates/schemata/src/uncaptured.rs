@@ -1,6 +1,6 @@
-//! Why a function's executions cannot be captured.
+//! The reasons why an evaluation cannot be captured.
 
-/// Why a text cannot be evaluated.
+/// Why a text cannot be tried and undone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[allow(missing_docs)]
 pub enum Uncaptured {
@@ -21,7 +21,7 @@ pub enum Uncaptured {
 }
 
 impl Uncaptured {
-    /// A phrase for tables and messages.
+    /// Returns the reason as a phrase for tables and messages.
     pub fn reason(self) -> &'static str {
         match self {
             Self::Call => "calls a function",

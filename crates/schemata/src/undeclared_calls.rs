@@ -1,6 +1,6 @@
-//! Calls of functions that are not declared.
+//! Calls of undeclared functions.
 
-/// A function of a patch that calls one that is not declared.
+/// A call of an undeclared function in a patched function.
 pub struct UndeclaredCall {
     /// Index of the patch in the set.
     pub patch: usize,

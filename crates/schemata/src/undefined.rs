@@ -1,4 +1,5 @@
-//! Patched functions whose behaviour C may not define: what they do in a woven program says nothing about their own build.
+//! Finds patched functions whose behaviour C may not define, so that woven programs say nothing about
+//! their own builds.
 //!
 //! A variable without a value holds what the stack happens to hold, and a function that ends without its value gives what a register
 //! happens to hold; a woven function has another stack and other registers. The compiler's flow analysis sees both in the text.
@@ -20,7 +21,7 @@ const TEXT_AT_ONCE: usize = 200 << 10;
 /// Or with one part in so many of the text of their file, which is read with them each time.
 const SHARE_OF_FILE: usize = 4;
 
-/// What is to be said of a clone.
+/// Doubts about a clone: undefined behaviour, or behaviour that a build of its own might not have.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Suspicion {
     /// What C does not define and the clone may do.
@@ -33,14 +34,14 @@ pub struct Suspicion {
 }
 
 impl Suspicion {
-    /// Of what is not read.
+    /// The suspicion of a clone that was not read.
     pub const NOT_READ: Suspicion = Suspicion {
         doubt: None,
         is_unknown: true,
         is_hidden: true,
     };
 
-    /// Takes in what is said of another function of the same patch.
+    /// Adds the suspicion of another function of the same patch.
     pub fn add(&mut self, other: &Suspicion) {
         if self.doubt.is_none() {
             self.doubt.clone_from(&other.doubt);
@@ -50,7 +51,7 @@ impl Suspicion {
     }
 }
 
-/// Asks about clones.
+/// Looks for undefined behaviour in the clones of a source.
 pub struct Doubts<'a> {
     /// A built copy of the untouched program.
     pub worker: &'a mut Worker,
@@ -69,7 +70,7 @@ pub struct Doubts<'a> {
 }
 
 impl Doubts<'_> {
-    /// What is to be said of the clones `wanted`, all of which compile; of most of them nothing.
+    /// Returns the suspicions of the clones `wanted`, all of which compile. Most have none.
     ///
     /// # Errors
     /// Processes and files that fail.
@@ -162,8 +163,8 @@ impl Doubts<'_> {
         }
     }
 
-    /// What is to be said of a patched source; `None` if it is not understood. `untouched` is what is known of the untouched one, once it
-    /// is needed.
+    /// Returns the suspicion of a patched source, or `None` if it cannot be read. `untouched` keeps
+    /// the analysis of the untouched source once it is needed.
     ///
     /// # Errors
     /// Processes and files that fail.

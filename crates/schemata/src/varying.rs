@@ -1,4 +1,4 @@
-//! Patches that may do something else each time.
+//! Finds patches that may behave differently in each run, because they call `rand`, `time` and the like.
 
 use std::collections::BTreeSet;
 
@@ -34,7 +34,7 @@ const VARYING: [&str; 24] = [
     "tmpnam",
 ];
 
-/// Whether a patch names one of these functions in a function that did not name it.
+/// Whether a patch names such a function in a function that did not name it before.
 pub fn may_vary(planned: &PlannedPatch, sources: &[SourceFile]) -> bool {
     let named = |text: &[u8]| -> BTreeSet<&'static str> {
         let words = lex::words(text);

@@ -1,4 +1,4 @@
-//! Where warnings are errors: patches of function bodies that give none, found for many at once.
+//! Finds many patches at once that give no warnings, where warnings are errors.
 //!
 //! A compiler that does not optimize looks at each function by itself, and at the whole file only for what nothing in it uses. So patches
 //! of different functions are put into one text: where that compiles, each of them does. Where it does not, those at whose lines
@@ -75,7 +75,7 @@ impl OfBodies {
     }
 }
 
-/// A source with its compilers, those of them for which warnings are errors.
+/// A source with those of its compilers for which warnings are errors.
 pub struct Warnings<'a> {
     /// A built copy of the untouched program.
     pub worker: &'a mut Worker,
@@ -90,7 +90,7 @@ pub struct Warnings<'a> {
 }
 
 impl Warnings<'_> {
-    /// Of these patches, each with a number and its edits, those that surely compile.
+    /// Returns those of these patches, by number, that surely compile.
     ///
     /// # Errors
     /// A compiler that cannot be run, and files that cannot be written.

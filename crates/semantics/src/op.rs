@@ -41,7 +41,7 @@ pub enum BinaryOp {
 }
 
 impl BinaryOp {
-    /// All operators, in the order of their discriminants.
+    /// All binary operators, in the order of their discriminants.
     pub const ALL: [BinaryOp; 16] = [
         BinaryOp::Add,
         BinaryOp::Sub,
@@ -163,7 +163,7 @@ pub enum UnaryOp {
 }
 
 impl UnaryOp {
-    /// All operators, in the order of their discriminants.
+    /// All unary operators, in the order of their discriminants.
     pub const ALL: [UnaryOp; 3] = [UnaryOp::Neg, UnaryOp::Complement, UnaryOp::Not];
 
     /// The operator with this discriminant, if there is one.

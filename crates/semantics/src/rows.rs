@@ -203,7 +203,7 @@ fn representative(ty: Ty) -> Ty {
     }
 }
 
-/// [`binary`] on rows.
+/// Computes [`binary`] for each pair of values of two rows.
 pub fn binary_row(
     op: BinaryOp,
     ty: Ty,
@@ -230,7 +230,7 @@ pub fn binary_row(
         _ => output.fill(0, true))
 }
 
-/// [`shift`] on rows.
+/// Computes [`shift`] for each pair of values of two rows.
 pub fn shift_row(
     op: BinaryOp,
     left_ty: Ty,
@@ -252,7 +252,7 @@ pub fn shift_row(
         _ => output.fill(0, true))
 }
 
-/// [`unary`] on rows.
+/// Computes [`unary`] for each value of a row.
 pub fn unary_row(op: UnaryOp, ty: Ty, operand: Operand, out: &mut [u64], out_undefined: &mut [u8]) {
     let output = Output::new(out, out_undefined);
     if op == UnaryOp::Not {
@@ -267,7 +267,7 @@ pub fn unary_row(op: UnaryOp, ty: Ty, operand: Operand, out: &mut [u64], out_und
         _ => output.fill(0, true))
 }
 
-/// [`convert`] on rows.
+/// Converts each value of a row from `from` to `to`, as [`convert`] does.
 pub fn convert_row(from: Ty, to: Ty, operand: Operand, out: &mut [u64], out_undefined: &mut [u8]) {
     let output = Output::new(out, out_undefined);
     if from == Ty::Ptr && to.is_float() {
@@ -280,7 +280,7 @@ pub fn convert_row(from: Ty, to: Ty, operand: Operand, out: &mut [u64], out_unde
         _ => output.fill(0, true))
 }
 
-/// [`truth`](crate::truth) on rows: 1 where the operand compares unequal to zero, else 0.
+/// Computes [`truth`](crate::truth) for each value of a row: 1 if it compares unequal to zero, else 0.
 pub fn truth_row(ty: Ty, operand: Operand, out: &mut [u64], out_undefined: &mut [u8]) {
     convert_row(ty, Ty::Bool, operand, out, out_undefined);
 }
@@ -313,7 +313,7 @@ pub fn pointer_sub_row(
     });
 }
 
-/// [`pointer_difference`] on rows.
+/// Computes [`pointer_difference`] for each pair of values of two rows.
 pub fn pointer_difference_row(
     size: u64,
     left: Operand,
@@ -326,7 +326,7 @@ pub fn pointer_difference_row(
     });
 }
 
-/// [`within`] on a row of indices.
+/// Computes [`within`] for each index of a row.
 pub fn within_row(count: u64, indices: Operand, out: &mut [u64], out_undefined: &mut [u8]) {
     map(indices, Output::new(out, out_undefined), |a| {
         within(a, count)

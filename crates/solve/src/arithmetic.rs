@@ -1,4 +1,4 @@
-//! Sums, products, quotients.
+//! Terms for sums, products, quotients and remainders of bit-vectors.
 
 use crate::fold;
 use crate::fold::mask;
@@ -49,7 +49,7 @@ impl Terms {
         self.fold_unary(width, b, |y| function(x, y))
     }
 
-    /// Sum, modulo two to the width.
+    /// Returns `a + b`, modulo two to the width.
     #[track_caller]
     pub fn add(&mut self, a: Term, b: Term) -> Term {
         let width = self.common_width(a, b);
@@ -184,7 +184,7 @@ impl Terms {
         None
     }
 
-    /// Difference, modulo two to the width.
+    /// Returns `a - b`, modulo two to the width.
     #[track_caller]
     pub fn sub(&mut self, a: Term, b: Term) -> Term {
         let width = self.common_width(a, b);
@@ -195,7 +195,7 @@ impl Terms {
         self.add(a, b)
     }
 
-    /// Minus, modulo two to the width.
+    /// Returns `-a`, modulo two to the width.
     #[track_caller]
     pub fn neg(&mut self, a: Term) -> Term {
         let width = self.width(a);
@@ -225,7 +225,7 @@ impl Terms {
         self.intern(Node::Neg(a), Sort::Bits(width))
     }
 
-    /// Product, modulo two to the width.
+    /// Returns `a * b`, modulo two to the width.
     #[track_caller]
     pub fn mul(&mut self, a: Term, b: Term) -> Term {
         let width = self.common_width(a, b);
@@ -276,7 +276,7 @@ impl Terms {
         self.intern(Node::Mul(a, b), Sort::Bits(width))
     }
 
-    /// Quotient without sign; all ones where the divisor is zero.
+    /// Returns the unsigned quotient. It is all ones if the divisor is zero, as in SMT-LIB 2.
     #[track_caller]
     pub fn udiv(&mut self, a: Term, b: Term) -> Term {
         let width = self.common_width(a, b);
@@ -305,7 +305,7 @@ impl Terms {
         self.intern(Node::Udiv(a, b), Sort::Bits(width))
     }
 
-    /// Rest without sign; the dividend where the divisor is zero.
+    /// Returns the unsigned remainder. It is the dividend if the divisor is zero, as in SMT-LIB 2.
     #[track_caller]
     pub fn urem(&mut self, a: Term, b: Term) -> Term {
         let width = self.common_width(a, b);
@@ -347,7 +347,8 @@ impl Terms {
         })
     }
 
-    /// Quotient with sign, towards zero; 1 or -1 where the divisor is zero.
+    /// Returns the signed quotient, rounded towards zero. It is 1 or -1 if the divisor is zero, as in
+    /// SMT-LIB 2.
     #[track_caller]
     pub fn sdiv(&mut self, a: Term, b: Term) -> Term {
         let width = self.common_width(a, b);
@@ -402,7 +403,8 @@ impl Terms {
         self.ashr(sum, count)
     }
 
-    /// Rest with the dividend's sign; the dividend where the divisor is zero.
+    /// Returns the signed remainder, with the sign of the dividend. It is the dividend if the divisor
+    /// is zero.
     #[track_caller]
     pub fn srem(&mut self, a: Term, b: Term) -> Term {
         let width = self.common_width(a, b);

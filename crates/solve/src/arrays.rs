@@ -1,4 +1,4 @@
-//! Arrays: total maps from bits to bits.
+//! Terms for arrays, which map every index to an element.
 
 use crate::sort::Sort;
 use crate::terms::{Node, Term, Terms};
@@ -21,7 +21,7 @@ impl Terms {
         }
     }
 
-    /// The array that has this element at every index of that width.
+    /// Returns the array with `element` at every index of `index` bits.
     #[track_caller]
     pub fn array_of(&mut self, index: u32, element: Term) -> Term {
         let element_width = self.width(element);
@@ -34,7 +34,7 @@ impl Terms {
         )
     }
 
-    /// The array with another element at one index.
+    /// Returns `array` with `element` at `index`.
     #[track_caller]
     pub fn store(&mut self, array: Term, index: Term, element: Term) -> Term {
         let sort = self.array_sort(array);
@@ -54,7 +54,7 @@ impl Terms {
         self.intern(Node::Store(array, index, element), self.sort(array))
     }
 
-    /// The element at an index.
+    /// Returns the element of `array` at `index`.
     #[track_caller]
     pub fn select(&mut self, array: Term, index: Term) -> Term {
         let (index_width, element) = self.array_sort(array);

@@ -1,11 +1,11 @@
-//! Bitwise operations.
+//! Terms for bitwise operations.
 
 use crate::fold::mask;
 use crate::sort::Sort;
 use crate::terms::{Node, Term, Terms};
 
 impl Terms {
-    /// All bits inverted.
+    /// Returns `~a`.
     #[track_caller]
     pub fn bit_not(&mut self, a: Term) -> Term {
         let width = self.width(a);
@@ -41,7 +41,7 @@ impl Terms {
         self.node(a) == Node::BitNot(b) || self.node(b) == Node::BitNot(a)
     }
 
-    /// Bitwise conjunction.
+    /// Returns `a & b`.
     #[track_caller]
     pub fn bit_and(&mut self, a: Term, b: Term) -> Term {
         let width = self.common_width(a, b);
@@ -128,7 +128,7 @@ impl Terms {
         None
     }
 
-    /// Bitwise disjunction.
+    /// Returns `a | b`.
     #[track_caller]
     pub fn bit_or(&mut self, a: Term, b: Term) -> Term {
         let width = self.common_width(a, b);
@@ -144,7 +144,7 @@ impl Terms {
         self.bit_not(neither)
     }
 
-    /// Bitwise difference.
+    /// Returns `a ^ b`.
     #[track_caller]
     pub fn bit_xor(&mut self, a: Term, b: Term) -> Term {
         let width = self.common_width(a, b);

@@ -1,4 +1,4 @@
-//! Truth values: conjunction, difference, choice. Disjunction and the rest are written with negation.
+//! Terms for truth values: conjunction, difference, choice. Other connectives are written with negation.
 
 use crate::sort::Sort;
 use crate::terms::{Node, Term, Terms};
@@ -72,7 +72,7 @@ impl Terms {
         }
     }
 
-    /// Negation.
+    /// Returns the negation of a truth value.
     #[track_caller]
     pub fn not(&mut self, a: Term) -> Term {
         self.expect_bool(a);
@@ -83,7 +83,7 @@ impl Terms {
         }
     }
 
-    /// Conjunction.
+    /// Returns the conjunction of two truth values.
     #[track_caller]
     pub fn and(&mut self, a: Term, b: Term) -> Term {
         self.expect_bool(a);
@@ -175,7 +175,7 @@ impl Terms {
         Some(self.and_within(whole, rest, fuel))
     }
 
-    /// Disjunction.
+    /// Returns the disjunction of two truth values.
     #[track_caller]
     pub fn or(&mut self, a: Term, b: Term) -> Term {
         let (a, b) = (self.not(a), self.not(b));
@@ -183,7 +183,7 @@ impl Terms {
         self.not(neither)
     }
 
-    /// The two differ.
+    /// Returns whether two truth values differ.
     #[track_caller]
     pub fn xor(&mut self, a: Term, b: Term) -> Term {
         self.expect_bool(a);
@@ -214,7 +214,7 @@ impl Terms {
         if negate { self.not(a) } else { a }
     }
 
-    /// If the first, then the second.
+    /// Returns whether `a` implies `b`.
     #[track_caller]
     pub fn implies(&mut self, a: Term, b: Term) -> Term {
         let b = self.not(b);
@@ -222,14 +222,14 @@ impl Terms {
         self.not(broken)
     }
 
-    /// The two are equal.
+    /// Returns whether two truth values are equal.
     #[track_caller]
     pub fn iff(&mut self, a: Term, b: Term) -> Term {
         let differ = self.xor(a, b);
         self.not(differ)
     }
 
-    /// All are true; so is none at all.
+    /// Returns whether all `terms` are true. Without terms the result is true.
     #[track_caller]
     pub fn and_all(&mut self, terms: impl IntoIterator<Item = Term>) -> Term {
         let mut result = self.truth(true);
@@ -239,7 +239,7 @@ impl Terms {
         result
     }
 
-    /// One is true at least.
+    /// Returns whether one of `terms` is true. Without terms the result is false.
     #[track_caller]
     pub fn or_all(&mut self, terms: impl IntoIterator<Item = Term>) -> Term {
         let mut result = self.truth(false);
@@ -249,7 +249,7 @@ impl Terms {
         result
     }
 
-    /// `then` where the condition is true, else `otherwise`; both of one sort, which may be any.
+    /// Returns `then` if `condition` is true, else `otherwise`. Both must have one sort.
     #[track_caller]
     pub fn ite(&mut self, condition: Term, then: Term, otherwise: Term) -> Term {
         self.expect_bool(condition);
@@ -361,7 +361,7 @@ impl Terms {
         Some(result)
     }
 
-    /// A truth value as a number of that width: one or zero.
+    /// Returns one or zero in `width` bits for a truth value.
     #[track_caller]
     pub fn from_truth(&mut self, truth: Term, width: u32) -> Term {
         let (one, zero) = (self.constant(width, 1), self.constant(width, 0));

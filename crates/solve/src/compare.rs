@@ -1,4 +1,4 @@
-//! Comparisons of bits.
+//! Terms for comparisons of bit-vectors.
 
 use crate::fold::{least_signed, mask, signed, wrap};
 use crate::sort::Sort;
@@ -15,7 +15,7 @@ enum Relation {
 }
 
 impl Terms {
-    /// Two truth values, or two vectors of bits, are equal.
+    /// Returns whether two truth values, or two bit-vectors, are equal.
     #[track_caller]
     pub fn eq(&mut self, a: Term, b: Term) -> Term {
         if self.sort(a) == Sort::Bool {
@@ -25,35 +25,35 @@ impl Terms {
         self.related(Relation::Eq, a, b, FUEL)
     }
 
-    /// Two truth values, or two vectors of bits, differ.
+    /// Returns whether two truth values, or two bit-vectors, differ.
     #[track_caller]
     pub fn ne(&mut self, a: Term, b: Term) -> Term {
         let equal = self.eq(a, b);
         self.not(equal)
     }
 
-    /// Less, without sign.
+    /// Returns whether `a < b`, both unsigned.
     #[track_caller]
     pub fn ult(&mut self, a: Term, b: Term) -> Term {
         self.common_width(a, b);
         self.related(Relation::Ult, a, b, FUEL)
     }
 
-    /// Less or equal, without sign.
+    /// Returns whether `a <= b`, both unsigned.
     #[track_caller]
     pub fn ule(&mut self, a: Term, b: Term) -> Term {
         let greater = self.ult(b, a);
         self.not(greater)
     }
 
-    /// Less, with sign.
+    /// Returns whether `a < b`, both signed.
     #[track_caller]
     pub fn slt(&mut self, a: Term, b: Term) -> Term {
         self.common_width(a, b);
         self.related(Relation::Slt, a, b, FUEL)
     }
 
-    /// Less or equal, with sign.
+    /// Returns whether `a <= b`, both signed.
     #[track_caller]
     pub fn sle(&mut self, a: Term, b: Term) -> Term {
         let greater = self.slt(b, a);
@@ -237,7 +237,7 @@ impl Terms {
         Some(self.related(Relation::Eq, x, k, fuel))
     }
 
-    /// The sign is set.
+    /// Returns whether the highest bit of `a` is set.
     #[track_caller]
     pub fn is_negative(&mut self, a: Term) -> Term {
         let width = self.width(a);

@@ -1,4 +1,4 @@
-//! What operations mean on concrete bits: the one definition, for the folding of constants and for evaluation.
+//! Computes operations on concrete bits, for the folding of constants and for evaluation.
 //!
 //! Bits of a vector stand in the low bits of a `u128`; those above its width are zero, in operands and in results.
 

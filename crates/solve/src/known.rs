@@ -1,4 +1,4 @@
-//! What is known of a term's bits without solving anything, kept with each term.
+//! Keeps with each term what is known of its bits without solving.
 
 use crate::fold::mask;
 use crate::sort::Sort;
@@ -212,7 +212,7 @@ impl Terms {
         }
     }
 
-    /// So many of the lowest bits of the term are zero, as far as that is known.
+    /// Returns a lower bound of the number of zero bits at the low end of `term`.
     pub fn trailing_zeros(&self, term: crate::Term) -> u32 {
         match self.as_constant(term) {
             Some(bits) => bits.trailing_zeros().min(self.width(term)),

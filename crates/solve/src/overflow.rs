@@ -1,4 +1,4 @@
-//! Whether the result of an operation fits.
+//! Terms that tell whether the result of an operation fits its width.
 
 use crate::fold;
 use crate::fold::{least_signed, mask, signed, wrap};
@@ -6,7 +6,7 @@ use crate::sort::Sort;
 use crate::terms::{Node, Term, Terms};
 
 impl Terms {
-    /// The sum does not fit, with sign.
+    /// Returns whether the signed sum does not fit the width.
     #[track_caller]
     pub fn add_overflows_signed(&mut self, a: Term, b: Term) -> Term {
         let width = self.common_width(a, b);
@@ -35,7 +35,7 @@ impl Terms {
         self.and(same, other)
     }
 
-    /// The difference does not fit, with sign.
+    /// Returns whether the signed difference does not fit the width.
     #[track_caller]
     pub fn sub_overflows_signed(&mut self, a: Term, b: Term) -> Term {
         let width = self.common_width(a, b);
@@ -84,7 +84,7 @@ impl Terms {
         self.and(differ, other)
     }
 
-    /// The product does not fit, with sign.
+    /// Returns whether the signed product does not fit the width.
     #[track_caller]
     pub fn mul_overflows_signed(&mut self, a: Term, b: Term) -> Term {
         let width = self.common_width(a, b);
@@ -147,7 +147,7 @@ impl Terms {
         })
     }
 
-    /// The product does not fit, without sign.
+    /// Returns whether the unsigned product does not fit the width.
     #[track_caller]
     pub fn mul_overflows_unsigned(&mut self, a: Term, b: Term) -> Term {
         let width = self.common_width(a, b);

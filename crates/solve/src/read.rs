@@ -1,4 +1,4 @@
-//! Reading arrays, as circuits: a choice among what was written.
+//! Circuits for reads of arrays: a choice among what was written.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Floating point: bits in IEEE 754's encoding, rounded to nearest, ties to even.
+//! Terms for floating point: bits in IEEE 754's encoding, rounded to nearest, ties to even.
 
 use crate::fold;
 use crate::fold::{FloatOp, mask};
@@ -32,13 +32,13 @@ impl Terms {
         self.intern(Node::FloatBinary(kind, op, a, b), Sort::Bits(kind.width()))
     }
 
-    /// Sum.
+    /// Returns `a + b` in the format `kind`.
     #[track_caller]
     pub fn float_add(&mut self, kind: Float, a: Term, b: Term) -> Term {
         self.float_binary(kind, FloatOp::Add, a, b)
     }
 
-    /// Difference.
+    /// Returns `a - b` in the format `kind`.
     #[track_caller]
     pub fn float_sub(&mut self, kind: Float, a: Term, b: Term) -> Term {
         // This is what IEEE 754 says of it, signs of zeros included.
@@ -46,19 +46,19 @@ impl Terms {
         self.float_binary(kind, FloatOp::Add, a, b)
     }
 
-    /// Product.
+    /// Returns `a * b` in the format `kind`.
     #[track_caller]
     pub fn float_mul(&mut self, kind: Float, a: Term, b: Term) -> Term {
         self.float_binary(kind, FloatOp::Mul, a, b)
     }
 
-    /// Quotient.
+    /// Returns `a / b` in the format `kind`.
     #[track_caller]
     pub fn float_div(&mut self, kind: Float, a: Term, b: Term) -> Term {
         self.float_binary(kind, FloatOp::Div, a, b)
     }
 
-    /// Square root.
+    /// Returns the square root of `a` in the format `kind`.
     #[track_caller]
     pub fn float_sqrt(&mut self, kind: Float, a: Term) -> Term {
         self.expect_float(kind, a);
@@ -68,7 +68,7 @@ impl Terms {
         self.intern(Node::FloatSqrt(kind, a), Sort::Bits(kind.width()))
     }
 
-    /// The other sign; that of a NaN, too.
+    /// Returns `a` with the other sign, also of a NaN.
     #[track_caller]
     pub fn float_neg(&mut self, kind: Float, a: Term) -> Term {
         self.expect_float(kind, a);
@@ -81,7 +81,7 @@ impl Terms {
         self.extract(a, kind.width() - 2, 0)
     }
 
-    /// Not a number.
+    /// Returns whether `a` is a NaN.
     #[track_caller]
     pub fn float_is_nan(&mut self, kind: Float, a: Term) -> Term {
         self.expect_float(kind, a);
@@ -106,7 +106,7 @@ impl Terms {
         self.not(one)
     }
 
-    /// Equal; a NaN is to nothing, and both zeros are.
+    /// Returns whether two numbers are equal. A NaN equals nothing, and both zeros are equal.
     #[track_caller]
     pub fn float_eq(&mut self, kind: Float, a: Term, b: Term) -> Term {
         let comparable = self.float_comparable(kind, a, b);
@@ -117,7 +117,7 @@ impl Terms {
         self.and(comparable, equal)
     }
 
-    /// Less; a NaN never is.
+    /// Returns whether `a < b`. It is false if one is a NaN.
     #[track_caller]
     pub fn float_lt(&mut self, kind: Float, a: Term, b: Term) -> Term {
         let comparable = self.float_comparable(kind, a, b);
@@ -135,7 +135,7 @@ impl Terms {
         self.and(comparable, less)
     }
 
-    /// Less or equal; a NaN never is.
+    /// Returns whether `a <= b`. It is false if one is a NaN.
     #[track_caller]
     pub fn float_le(&mut self, kind: Float, a: Term, b: Term) -> Term {
         let comparable = self.float_comparable(kind, a, b);
@@ -144,7 +144,7 @@ impl Terms {
         self.and(comparable, not_greater)
     }
 
-    /// The nearest number to an integer with sign.
+    /// Returns the number in the format `kind` nearest to a signed integer.
     #[track_caller]
     pub fn float_from_signed(&mut self, kind: Float, a: Term) -> Term {
         let width = self.width(a);
@@ -155,7 +155,7 @@ impl Terms {
         self.intern(Node::FloatFromSigned(kind, a), Sort::Bits(kind.width()))
     }
 
-    /// The nearest number to an integer without sign.
+    /// Returns the number in the format `kind` nearest to an unsigned integer.
     #[track_caller]
     pub fn float_from_unsigned(&mut self, kind: Float, a: Term) -> Term {
         let function = |x| fold::float_from_unsigned(kind, x);
@@ -165,7 +165,8 @@ impl Terms {
         self.intern(Node::FloatFromUnsigned(kind, a), Sort::Bits(kind.width()))
     }
 
-    /// An integer with sign, the fraction cut off; the nearest that there is where it is out of range, zero for a NaN.
+    /// Returns the signed integer of `width` bits with the fraction cut off. A number out of range
+    /// becomes the nearest integer of that width, a NaN becomes zero.
     #[track_caller]
     pub fn float_to_signed(&mut self, kind: Float, a: Term, width: u32) -> Term {
         self.expect_float(kind, a);
@@ -177,7 +178,8 @@ impl Terms {
         self.intern(Node::FloatToSigned(kind, a), Sort::Bits(width))
     }
 
-    /// An integer without sign, the fraction cut off; the nearest that there is where it is out of range, zero for a NaN.
+    /// Returns the unsigned integer of `width` bits with the fraction cut off. A number out of range
+    /// becomes the nearest integer of that width, a NaN becomes zero.
     #[track_caller]
     pub fn float_to_unsigned(&mut self, kind: Float, a: Term, width: u32) -> Term {
         self.expect_float(kind, a);
@@ -189,7 +191,7 @@ impl Terms {
         self.intern(Node::FloatToUnsigned(kind, a), Sort::Bits(width))
     }
 
-    /// The nearest number in another format.
+    /// Returns the number in the format `to` nearest to `a`, which has the format `from`.
     #[track_caller]
     pub fn float_convert(&mut self, from: Float, to: Float, a: Term) -> Term {
         self.expect_float(from, a);

@@ -1,4 +1,4 @@
-//! Sums and products that are the same number by the laws of rings.
+//! Finds sums and products that are equal by the laws of commutative rings.
 //!
 //! Bits of one width are a commutative ring: `a * a - b * b` is `(a - b) * (a + b)` for all numbers. As circuits these are
 //! two nests of multipliers, and that they agree takes a solver for clauses hours to find out. As polynomials, sums of
@@ -23,7 +23,7 @@ type Product = Vec<Term>;
 /// A sum: products in order, each once, with what it is multiplied by, which is not zero.
 type Polynomial = Vec<(Product, u128)>;
 
-/// The polynomials of terms, and which terms have the same ones.
+/// The polynomials of terms that were looked at, and which terms have equal ones.
 #[derive(Default)]
 pub struct Rings {
     of: FxHashMap<Term, Rc<Polynomial>>,
@@ -37,9 +37,9 @@ pub struct Rings {
 }
 
 impl Rings {
-    /// The terms made again so that those parts are one that are the same by the laws of rings, and that equations of
-    /// such parts are decided, or lose what is on both sides. The results are equal to what was given for all values of
-    /// their variables.
+    /// Returns terms that equal `roots` for all values of their variables. Parts that are equal by
+    /// the laws of rings have become one term. Equations of such parts are decided, or have lost what
+    /// stands on both sides.
     pub fn unified(&mut self, terms: &mut Terms, roots: &[Term]) -> Vec<Term> {
         for term in terms.within(roots) {
             if self.made.contains_key(&term) {
@@ -53,7 +53,8 @@ impl Rings {
         roots.iter().map(|root| self.made[root]).collect()
     }
 
-    /// The same as a term whose parts have been looked at.
+    /// Returns the first term with the same polynomial as `term`, whose parts must have been looked
+    /// at.
     pub fn first_like(&mut self, terms: &mut Terms, term: Term) -> Term {
         match terms.node(term) {
             // What is left over is what the quotient times the divisor leaves, also where that is zero.

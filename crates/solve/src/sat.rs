@@ -1,4 +1,4 @@
-//! Solvers for clauses, behind one trait.
+//! The SAT solvers, behind one trait.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -13,7 +13,7 @@ use rustsat::types::{Lit as RustsatLit, TernaryVal, Var as RustsatVar};
 
 use crate::solver::{Answer, Budget};
 
-/// Which solver does the work.
+/// The SAT solver that answers questions.
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Backend {
     /// CaDiCaL.
@@ -24,7 +24,7 @@ pub enum Backend {
 }
 
 impl Backend {
-    /// All there are.
+    /// All SAT solvers that are built in.
     pub const ALL: [Backend; 2] = [Backend::Cadical, Backend::Batsat];
 
     pub(crate) fn start(self) -> Box<dyn Sat> {

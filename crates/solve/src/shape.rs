@@ -1,11 +1,11 @@
-//! Cutting bits out, putting them together, widening.
+//! Terms that cut bits out, join them or widen them.
 
 use crate::fold::{mask, signed, wrap};
 use crate::sort::{MOST_BITS, Sort};
 use crate::terms::{Node, Term, Terms};
 
 impl Terms {
-    /// The bits `low` to `high`, both included, counted from the lowest.
+    /// Returns the bits `low` to `high` of a term, both included, counted from the lowest.
     #[track_caller]
     pub fn extract(&mut self, of: Term, high: u32, low: u32) -> Term {
         let width = self.width(of);
@@ -86,7 +86,7 @@ impl Terms {
         )
     }
 
-    /// The first above the second.
+    /// Returns the bits of `high` above those of `low`.
     #[track_caller]
     pub fn concat(&mut self, high: Term, low: Term) -> Term {
         let (above, below) = (self.width(high), self.width(low));
@@ -175,7 +175,7 @@ impl Terms {
         }
     }
 
-    /// Widened with zeros to that many bits, which may be as many as there are.
+    /// Returns `a` widened to `width` bits by zeros. An equal width gives `a`.
     #[track_caller]
     pub fn zero_extend(&mut self, a: Term, width: u32) -> Term {
         let narrow = self.width(a);
@@ -190,7 +190,7 @@ impl Terms {
         self.concat(zeros, a)
     }
 
-    /// Widened with copies of the sign to that many bits, which may be as many as there are.
+    /// Returns `a` widened to `width` bits by copies of its sign. An equal width gives `a`.
     #[track_caller]
     pub fn sign_extend(&mut self, a: Term, width: u32) -> Term {
         let narrow = self.width(a);

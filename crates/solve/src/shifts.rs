@@ -1,11 +1,11 @@
-//! Shifts. A count is a number without sign in bits of the same width.
+//! Terms for shifts. A count is an unsigned number of the same width.
 
 use crate::fold;
 use crate::sort::Sort;
 use crate::terms::{Node, Term, Terms};
 
 impl Terms {
-    /// Shift to the left; nothing is left where the count is the width or more.
+    /// Returns `a` shifted to the left. A count of at least the width gives zero.
     #[track_caller]
     pub fn shl(&mut self, a: Term, count: Term) -> Term {
         let width = self.common_width(a, count);
@@ -19,7 +19,7 @@ impl Terms {
         })
     }
 
-    /// Shift to the right, zeros come in; nothing is left where the count is the width or more.
+    /// Returns `a` shifted to the right, filled with zeros. A count of at least the width gives zero.
     #[track_caller]
     pub fn lshr(&mut self, a: Term, count: Term) -> Term {
         let width = self.common_width(a, count);
@@ -32,7 +32,8 @@ impl Terms {
         })
     }
 
-    /// Shift to the right, copies of the sign come in; only these are left where the count is the width or more.
+    /// Returns `a` shifted to the right, filled with copies of the sign. A count of at least the
+    /// width gives only these.
     #[track_caller]
     pub fn ashr(&mut self, a: Term, count: Term) -> Term {
         let width = self.common_width(a, count);

@@ -1,4 +1,4 @@
-//! Terms as SMT-LIB 2, so that another solver can be asked the same.
+//! Writes terms in SMT-LIB 2, so that another solver can be asked the same.
 //!
 //! Two things are not in the standard: `fp.to_ieee_bv`, for the bits of floating-point numbers, and `(as const …)`, for
 //! arrays; z3 has both.
@@ -10,8 +10,8 @@ use crate::fold::{FloatOp, least_signed, mask};
 use crate::sort::{Float, Sort};
 use crate::terms::{Node, Symbol, Term, Terms};
 
-/// Declarations of all variables and functions of the terms, and definitions of all that they are made of: `t` and a
-/// number for each term, which [`reference()`] gives.
+/// Returns declarations of all variables and functions in `roots`, and a definition of each term that
+/// they consist of. [`reference()`] gives the name of a term.
 pub fn definitions(terms: &Terms, roots: &[Term]) -> String {
     let mut text = String::from("(set-logic ALL)\n");
     let within = terms.within(roots);
@@ -56,7 +56,7 @@ pub fn definitions(terms: &Terms, roots: &[Term]) -> String {
     text
 }
 
-/// A whole query: is there an assignment for which all of these are true?
+/// Returns a whole script that asks whether all `assertions` can be true at once.
 pub fn query(terms: &Terms, assertions: &[Term]) -> String {
     let mut text = definitions(terms, assertions);
     for &term in assertions {
@@ -66,7 +66,7 @@ pub fn query(terms: &Terms, assertions: &[Term]) -> String {
     text
 }
 
-/// How a term is written once it is defined.
+/// Returns the name of `term` in the text of [`definitions`].
 pub fn reference(terms: &Terms, term: Term) -> String {
     match terms.node(term) {
         Node::Variable(symbol) => name("v", terms, symbol),
@@ -85,7 +85,7 @@ fn name(kind: &str, terms: &Terms, symbol: Symbol) -> String {
     format!("|{kind}{}:{text}|", symbol.0)
 }
 
-/// Bits as a literal.
+/// Returns `value` as an SMT-LIB literal of `width` bits.
 pub fn literal(width: u32, value: u128) -> String {
     format!("#b{:0width$b}", value & mask(width), width = width as usize)
 }

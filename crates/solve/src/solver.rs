@@ -1,4 +1,4 @@
-//! Questions about terms, answered by a solver for clauses that keeps what it learnt from one to the next.
+//! Answers questions about terms by a SAT solver, which keeps what it has learnt.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use crate::sort::Sort;
 use crate::terms::{Term, Terms};
 use crate::value::{ArrayValue, Assignment, Value};
 
-/// What came of a question.
+/// The answer to a question: satisfiable, unsatisfiable or not decided.
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Answer {
     /// There is an assignment, which [`Solver::model`] has.
@@ -22,7 +22,7 @@ pub enum Answer {
     Unknown,
 }
 
-/// What a question may cost.
+/// How much the solver may spend on one question.
 #[derive(Copy, Clone, Default)]
 pub struct Budget<'b> {
     /// The search ends after so many conflicts. It is a count and no clock, so that the answer is always the same.
@@ -32,12 +32,12 @@ pub struct Budget<'b> {
 }
 
 impl Budget<'_> {
-    /// No bound.
+    /// Returns a budget without a limit.
     pub fn none() -> Self {
         Self::default()
     }
 
-    /// So many conflicts.
+    /// Returns a budget of so many conflicts.
     pub fn conflicts(conflicts: u64) -> Self {
         Budget {
             conflicts: Some(conflicts),
@@ -55,7 +55,7 @@ impl fmt::Debug for Budget<'_> {
     }
 }
 
-/// What a solver did so far.
+/// The work of a solver so far.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
 pub struct Statistics {
     /// Terms that became circuits.
@@ -90,7 +90,7 @@ impl std::ops::Add for Statistics {
     }
 }
 
-/// A solver for the terms of one pool. What is asserted stays; what is only assumed holds for one question.
+/// A solver for the terms of one pool. Assertions stay; assumptions hold for one question.
 pub struct Solver {
     sat: Box<dyn Sat>,
     blaster: Blaster,
@@ -114,7 +114,7 @@ const NONE: u32 = u32::MAX;
 const WIDE: usize = 64;
 
 impl Solver {
-    /// A solver to which nothing is asserted.
+    /// Makes a solver without assertions.
     pub fn new(backend: Backend) -> Self {
         Solver {
             sat: backend.start(),
@@ -137,13 +137,14 @@ impl Solver {
         assert_eq!(pool, terms.pool(), "a solver has terms of one pool only");
     }
 
-    /// From here on the term is true.
+    /// Adds an assertion, a term that has to be true from now on.
     #[track_caller]
     pub fn assert(&mut self, terms: &Terms, term: Term) {
         self.assert_within(terms, term, &Budget::none());
     }
 
-    /// As [`Solver::assert`]; if somebody interrupts while circuits are built, no question is answered any more.
+    /// Adds an assertion as [`Solver::assert`] does. If `budget` is interrupted while circuits are
+    /// built, no later question is answered.
     #[track_caller]
     pub fn assert_within(&mut self, terms: &Terms, term: Term, budget: &Budget<'_>) {
         terms.expect_bool(term);
@@ -345,7 +346,7 @@ impl Solver {
         }
     }
 
-    /// Whether all that is asserted can be true together with the assumptions.
+    /// Asks whether all assertions and `assumptions` can be true at once.
     #[track_caller]
     pub fn check(&mut self, terms: &Terms, assumptions: &[Term], budget: &Budget<'_>) -> Answer {
         self.of_pool(terms);
@@ -441,7 +442,8 @@ impl Solver {
         model
     }
 
-    /// The values of variables after a satisfiable answer. Variables that no question was about are false or zero.
+    /// Returns the values of variables after a satisfiable answer. Variables that occurred in no
+    /// question are false or zero.
     ///
     /// # Panics
     ///
@@ -453,7 +455,7 @@ impl Solver {
             .expect("there is a model after a satisfiable answer")
     }
 
-    /// The value of any term after a satisfiable answer.
+    /// Returns the value of any term after a satisfiable answer.
     ///
     /// # Panics
     ///
@@ -463,13 +465,14 @@ impl Solver {
         terms.evaluate(term, self.model())
     }
 
-    /// Those assumptions that together are impossible, after an unsatisfiable answer; none if it is impossible without.
+    /// Returns assumptions that cannot be true together, after an unsatisfiable answer. It is empty
+    /// if the assertions alone are contradictory.
     pub fn core(&self) -> &[Term] {
         &self.core
     }
 
-    /// Drops assumptions from the core as long as the rest is impossible, which one question for each finds out. Where the
-    /// budget of one question does not do, that assumption stays.
+    /// Drops assumptions from the core as long as the rest is contradictory, with one question for
+    /// each. An assumption whose question exceeds `budget` stays.
     pub fn minimise_core(&mut self, terms: &Terms, budget: &Budget<'_>) -> Vec<Term> {
         let mut kept: Vec<Term> = Vec::new();
         let mut open = self.core.clone();
@@ -489,7 +492,7 @@ impl Solver {
         kept
     }
 
-    /// What was done so far.
+    /// Returns numbers about the work so far: questions, conflicts, variables and clauses.
     pub fn statistics(&self) -> Statistics {
         Statistics {
             terms: self.blaster.blasted as u64,

@@ -1,4 +1,4 @@
-//! The pool of terms: nodes, their sorts, and that equal ones are shared.
+//! Terms and the pool that makes and keeps them.
 
 use std::hash::BuildHasher;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,7 +17,7 @@ use crate::sort::{Float, MOST_BITS, Sort};
 pub struct Term(pub(crate) u32);
 
 impl Term {
-    /// The place in the pool, counted from zero.
+    /// Returns the position of the term in its pool, from zero.
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -27,11 +27,12 @@ impl Term {
 #[derive(Copy, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Symbol(pub(crate) u32);
 
-/// A list of arguments; [`Terms::arguments`] has its terms.
+/// The number of a list of arguments. [`Terms::arguments`] returns the terms.
 #[derive(Copy, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Arguments(pub(crate) u32);
 
-/// What a term is. Operations that are not here (`or`, `sub`, `ule`…) are written with these.
+/// The root of a term: a constant, a variable, or an operation on other terms. Operations that are
+/// missing here (`or`, `sub`, `ule`…) are written with these.
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Node {
     /// A truth value.
@@ -152,7 +153,7 @@ impl Default for Terms {
 }
 
 impl Terms {
-    /// An empty pool.
+    /// Makes a pool without terms.
     pub fn new() -> Self {
         static POOLS: AtomicU64 = AtomicU64::new(0);
         Terms {
@@ -175,12 +176,12 @@ impl Terms {
         self.pool
     }
 
-    /// How many terms there are.
+    /// Returns the number of terms in the pool.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// Whether there are none.
+    /// Whether the pool has no term.
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
@@ -211,12 +212,12 @@ impl Terms {
         }
     }
 
-    /// What a term is.
+    /// Returns the root of a term.
     pub fn node(&self, term: Term) -> Node {
         self.nodes[term.index()]
     }
 
-    /// The kind of a term's values.
+    /// Returns the sort of a term: truth, bits or array.
     pub fn sort(&self, term: Term) -> Sort {
         self.sorts[term.index()]
     }
@@ -225,7 +226,7 @@ impl Terms {
         self.known[term.index()]
     }
 
-    /// How many bits a term has.
+    /// Returns the number of bits of a term's values.
     #[track_caller]
     pub fn width(&self, term: Term) -> u32 {
         match self.sort(term) {
@@ -247,12 +248,12 @@ impl Terms {
         assert_eq!(self.sort(term), Sort::Bool, "a truth value is needed");
     }
 
-    /// A truth value.
+    /// Returns the constant true or false.
     pub fn truth(&mut self, value: bool) -> Term {
         self.intern(Node::Truth(value), Sort::Bool)
     }
 
-    /// Bits of that width; those of `value` above it are dropped.
+    /// Returns the constant of `width` bits with the low bits of `value`.
     #[track_caller]
     pub fn constant(&mut self, width: u32, value: u128) -> Term {
         assert!(
@@ -262,7 +263,7 @@ impl Terms {
         self.intern(Node::Constant(value & mask(width)), Sort::Bits(width))
     }
 
-    /// The truth value that this term is whatever its variables are.
+    /// Returns the truth value of a constant term, or `None` for other terms.
     pub fn as_truth(&self, term: Term) -> Option<bool> {
         match self.node(term) {
             Node::Truth(value) => Some(value),
@@ -270,7 +271,7 @@ impl Terms {
         }
     }
 
-    /// The bits that this term is whatever its variables are.
+    /// Returns the bits of a constant term, or `None` for other terms.
     pub fn as_constant(&self, term: Term) -> Option<u128> {
         match self.node(term) {
             Node::Constant(value) => Some(value),
@@ -288,12 +289,12 @@ impl Terms {
         symbol
     }
 
-    /// The text of a symbol.
+    /// Returns the name that a symbol stands for.
     pub fn symbol_name(&self, symbol: Symbol) -> &str {
         &self.symbols[symbol.0 as usize]
     }
 
-    /// The variable of that name.
+    /// Returns the variable called `name`, which is made if it does not exist.
     ///
     /// # Panics
     ///
@@ -317,13 +318,13 @@ impl Terms {
         term
     }
 
-    /// The sort of the variable of that name, if there is one.
+    /// Returns the sort of the variable called `name`, if it exists.
     pub fn sort_of_variable(&self, name: &str) -> Option<Sort> {
         let term = self.variables.get(self.symbol_of.get(name)?)?;
         Some(self.sort(*term))
     }
 
-    /// A variable that no one has: `prefix!number`.
+    /// Makes a new variable, called `prefix!number`.
     pub fn fresh(&mut self, prefix: &str, sort: Sort) -> Term {
         loop {
             let name = format!("{prefix}!{}", self.fresh);
@@ -335,7 +336,7 @@ impl Terms {
         }
     }
 
-    /// The name of a variable; other terms have none.
+    /// Returns the name of a variable, or `None` for other terms.
     pub fn name(&self, term: Term) -> Option<&str> {
         match self.node(term) {
             Node::Variable(symbol) => Some(self.symbol_name(symbol)),
@@ -343,7 +344,7 @@ impl Terms {
         }
     }
 
-    /// The result of an uninterpreted function of truth values and bits.
+    /// Returns the application of an uninterpreted function to truth values and bits.
     ///
     /// # Panics
     ///
@@ -382,12 +383,12 @@ impl Terms {
         list
     }
 
-    /// The terms of a list.
+    /// Returns the terms of a list of arguments.
     pub fn arguments(&self, list: Arguments) -> &[Term] {
         &self.lists[list.0 as usize]
     }
 
-    /// The sorts of a function's arguments, and of its result.
+    /// Returns the sorts of a function's arguments and of its result.
     pub fn signature(&self, function: Symbol) -> (&[Sort], Sort) {
         let (arguments, result) = &self.signatures[&function];
         (arguments, *result)

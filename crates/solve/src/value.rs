@@ -1,4 +1,4 @@
-//! Values, assignments of values to variables, and what terms are under one.
+//! Values of terms, and assignments of values to variables.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::fold::{mask, signed};
 use crate::sort::Sort;
 use crate::terms::{Node, Symbol, Term, Terms};
 
-/// A total map from bits to bits.
+/// The value of an array: an element for every index.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
 pub struct ArrayValue {
     /// The element where none is said.
@@ -20,7 +20,7 @@ pub struct ArrayValue {
 }
 
 impl ArrayValue {
-    /// The element at an index.
+    /// Returns the element at `index`.
     pub fn get(&self, index: u128) -> u128 {
         self.elements.get(&index).copied().unwrap_or(self.default)
     }
@@ -35,7 +35,7 @@ impl ArrayValue {
     }
 }
 
-/// A value of a term.
+/// The value of a term: truth, bits or an array.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum Value {
     /// A truth value.
@@ -47,7 +47,8 @@ pub enum Value {
 }
 
 impl Value {
-    /// What stands for a variable of which nothing is known: false, or zeros.
+    /// Returns the value of a variable about which nothing is known: false, zero, or an array of
+    /// zeros.
     pub fn zero(sort: Sort) -> Self {
         match sort {
             Sort::Bool => Value::Truth(false),
@@ -56,7 +57,7 @@ impl Value {
         }
     }
 
-    /// The truth value.
+    /// Returns the truth value.
     ///
     /// # Panics
     ///
@@ -69,7 +70,7 @@ impl Value {
         }
     }
 
-    /// The bits; a truth value is one or zero.
+    /// Returns the bits. A truth value is one or zero.
     ///
     /// # Panics
     ///
@@ -92,7 +93,7 @@ impl Value {
     }
 }
 
-/// Values of variables, and results of uninterpreted functions. What is not said is false or zero.
+/// Values of variables, and results of uninterpreted functions. Everything else is false or zero.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Assignment {
     variables: FxHashMap<Term, Value>,
@@ -100,7 +101,7 @@ pub struct Assignment {
 }
 
 impl Assignment {
-    /// Nothing is said.
+    /// Makes an assignment in which everything is false or zero.
     pub fn new() -> Self {
         Self::default()
     }
@@ -120,7 +121,7 @@ impl Assignment {
         self.variables.insert(variable, value);
     }
 
-    /// Sets a variable to bits, or to a truth value that is one or zero.
+    /// Sets a variable to `bits`. A truth value is set by one or zero.
     #[track_caller]
     pub fn set_bits(&mut self, terms: &Terms, variable: Term, bits: u128) {
         let value = match terms.sort(variable) {
@@ -130,7 +131,7 @@ impl Assignment {
         self.set(terms, variable, value);
     }
 
-    /// Sets the result of a function for some arguments; truth values are one or zero.
+    /// Sets the result of a function for these arguments. Truth values are one or zero.
     pub fn set_result(&mut self, function: Symbol, arguments: Vec<u128>, result: u128) {
         self.functions
             .entry(function)
@@ -138,7 +139,7 @@ impl Assignment {
             .insert(arguments, result);
     }
 
-    /// The value of a variable.
+    /// Returns the value of a variable.
     pub fn get(&self, terms: &Terms, variable: Term) -> Value {
         self.variables
             .get(&variable)
@@ -156,12 +157,12 @@ impl Assignment {
 }
 
 impl Terms {
-    /// The value of a term.
+    /// Returns the value of `term` under an assignment.
     pub fn evaluate(&self, term: Term, assignment: &Assignment) -> Value {
         self.evaluate_all(&[term], assignment).remove(0)
     }
 
-    /// The values of terms, which costs less than one by one.
+    /// Returns the values of several terms. This is cheaper than one call for each.
     pub fn evaluate_all(&self, terms: &[Term], assignment: &Assignment) -> Vec<Value> {
         let mut evaluation = Evaluation {
             terms: self,
@@ -196,8 +197,8 @@ impl Terms {
             .collect()
     }
 
-    /// The value of a term from the values of its parts, truth values being 0 or 1. Nothing for variables, for functions of
-    /// which nothing is known, and for arrays and their elements.
+    /// Returns the value of `term`, if `part` gives the values of its direct parts, with truth values
+    /// as 0 or 1. It is `None` for variables, uninterpreted functions, arrays and their elements.
     pub fn value_of_parts(&self, term: Term, part: impl Fn(Term) -> u128) -> Option<u128> {
         let v = |of: Term| part(of);
         let t = |of: Term| part(of) != 0;

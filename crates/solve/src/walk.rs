@@ -1,4 +1,5 @@
-//! Going through terms: parts, variables, sizes, replacing. Nothing here recurses, so deep terms are no trouble.
+//! Walks over terms: parts, variables, sizes, substitution. Nothing recurses, so deep terms are no
+//! problem.
 
 use std::collections::HashMap;
 use std::hash::BuildHasher;
@@ -10,7 +11,7 @@ use crate::sort::Sort;
 use crate::terms::{Node, Term, Terms};
 
 impl Terms {
-    /// Calls `each` with the terms that this one is directly made of, in order.
+    /// Calls `each` with the direct parts of `term`, in order.
     pub fn for_each_part(&self, term: Term, mut each: impl FnMut(Term)) {
         match self.node(term) {
             Node::Truth(_) | Node::Constant(_) | Node::Variable(_) => {}
@@ -59,7 +60,8 @@ impl Terms {
         }
     }
 
-    /// The terms that these are made of, themselves included, each once, parts before what they are part of.
+    /// Returns all terms that `roots` consist of, themselves included. Each occurs once, behind its
+    /// parts.
     pub fn within(&self, roots: &[Term]) -> Vec<Term> {
         self.within_unless(roots, |_| false)
     }
@@ -90,19 +92,19 @@ impl Terms {
         found
     }
 
-    /// The variables that a term depends on, in the order in which they were made.
+    /// Returns the variables of a term, in the order in which they were made.
     pub fn variables_of(&self, term: Term) -> Vec<Term> {
         let mut found = self.within(&[term]);
         found.retain(|&term| matches!(self.node(term), Node::Variable(_)));
         found
     }
 
-    /// How many terms a term is made of, itself included, shared ones counted once.
+    /// Returns the number of terms that a term consists of, itself included. Shared terms count once.
     pub fn size(&self, term: Term) -> usize {
         self.within(&[term]).len()
     }
 
-    /// The term with the terms of `replacements` (mostly variables) replaced, at once, and simplified again.
+    /// Returns `term` with the terms in `replacements` replaced at once and simplified again.
     pub fn substitute<S: BuildHasher>(
         &mut self,
         term: Term,
@@ -111,7 +113,8 @@ impl Terms {
         self.substitute_all(&[term], replacements)[0]
     }
 
-    /// As [`Terms::substitute`], for several terms, which costs less than one by one.
+    /// Substitutes in several terms as [`Terms::substitute`] does. This is cheaper than one call for
+    /// each.
     pub fn substitute_all<S: BuildHasher>(
         &mut self,
         terms: &[Term],
@@ -173,7 +176,7 @@ impl Terms {
         terms.iter().map(|term| made[term]).collect()
     }
 
-    /// The term made again of other parts.
+    /// Returns `term` with each direct part replaced by what `part` gives for it.
     ///
     /// # Panics
     ///

@@ -13,7 +13,7 @@ use crate::{
     term::{Context, Pointees},
 };
 
-/// A hole of another way, with its leaves.
+/// The same hole in another way of compiling the source, with its leaves.
 pub struct OtherHole<'a> {
     /// The hole; its atoms include those of the leaves.
     pub hole: &'a Hole,
@@ -23,7 +23,8 @@ pub struct OtherHole<'a> {
     pub pointees: &'a Pointees,
 }
 
-/// What another way has at the place of a hole.
+/// What another way of compiling the source has at the place of a hole: nothing, something different, or
+/// the same hole.
 pub enum Twin<'a> {
     /// It leaves out the text.
     LeftOut,
@@ -33,8 +34,8 @@ pub enum Twin<'a> {
     Same(OtherHole<'a>),
 }
 
-/// The leaves that a hole may have in view of all other ways; `None` stands for any (no other way
-/// compiles its text).
+/// Returns the leaves that mean the same in all other ways. It is `None` if no other way compiles the
+/// text, so that all leaves are permitted.
 ///
 /// # Errors
 /// In some way there is no such hole.
@@ -57,12 +58,12 @@ pub fn common(twins: &[Twin<'_>]) -> Result<Option<CommonLeaves>, Disagreement> 
     Ok(leaves)
 }
 
-/// Ways in which a source is compiled disagree about a hole.
+/// The error that the ways in which a source is compiled disagree about a hole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Disagreement;
 
-/// Finds what another way has at the place of `hole`, whose pointers point to `own`: among `holes`,
-/// those of `function`, which is the same function there, with their `pointees`.
+/// Finds what another way has at the place of `hole`, whose pointers point to `own`. `holes` are those of
+/// `function`, which is the same function in the other way, with its `pointees`.
 pub fn twin<'a>(
     hole: &Hole,
     own: &Pointees,

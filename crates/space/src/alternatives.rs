@@ -1,10 +1,10 @@
-//! Changes that are woven in as text, each with a number.
+//! Changes without terms, which are woven in as numbered texts.
 
 use patchwright_text::{Edit, Span};
 
 use crate::schema::Schema;
 
-/// A change whose text is woven in.
+/// A change that is woven in as text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Alternative {
     /// The kind of change.
@@ -17,7 +17,7 @@ pub struct Alternative {
     pub edit: Edit,
 }
 
-/// A location with changes that are no terms.
+/// A location with alternatives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
     /// What its alternatives are.
@@ -26,7 +26,7 @@ pub struct Choice {
     pub alternatives: Vec<Alternative>,
 }
 
-/// Where a statement can be moved to.
+/// A place to which a statement can be moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Destination {
     /// The statement of the same block beside which it comes to stand.
@@ -35,7 +35,7 @@ pub struct Destination {
     pub after: bool,
 }
 
-/// What the alternatives of a location are.
+/// The kind of a location's alternatives, which decides how they are woven.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Form {
     /// Expressions that are evaluated instead of the one that is there. Their value is of the hole's type; it is not

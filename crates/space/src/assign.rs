@@ -35,7 +35,7 @@ const MOST_PATHS: usize = 12;
 /// Bit of a mask: there is a call.
 const CALL: u64 = 1 << 63;
 
-/// What can be assigned at a place.
+/// A variable or an object that can be assigned at a place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Target {
     /// Its number in the function, below 63.
@@ -70,7 +70,7 @@ pub struct AssignmentAt {
 }
 
 impl Hole {
-    /// The hole at a place for assignments, for one of the targets.
+    /// Returns the hole at a place for assignments, restricted to one of its targets.
     ///
     /// # Panics
     /// When the hole is no such place or has no such target.
@@ -88,13 +88,13 @@ impl Hole {
 }
 
 impl AssignmentAt {
-    /// The target that a space is for.
+    /// Returns the target of a hole that has exactly one.
     pub fn target(&self) -> Option<&Target> {
         self.targets.get(self.chosen?)
     }
 }
 
-/// An expression that touches variables.
+/// An expression that touches variables, with the variables.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TouchPoint {
     /// The expression, or the empty span before the function's closing brace.
@@ -105,7 +105,7 @@ pub struct TouchPoint {
     pub nameable: Vec<Target>,
 }
 
-/// All about assignments in one function.
+/// The places, targets and touches for assignments in one function.
 #[derive(Clone, Debug, Default)]
 pub struct Assignments {
     /// The places, with their leaves.
@@ -176,7 +176,8 @@ struct PlaceFound {
     touches: u64,
 }
 
-/// Finds places, targets and touches in `function`.
+/// Finds in `function` the places for assignments, the targets that can be assigned there, and the
+/// expressions that touch these targets.
 pub fn assignments(
     builder: &mut AtomBuilder<'_>,
     function_index: usize,

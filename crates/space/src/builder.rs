@@ -1,4 +1,5 @@
-//! Building a space: which templates are filled with which pools at which site, and at what cost.
+//! Builds the space of a hole: which templates are filled with which pools at which site, and at what
+//! cost.
 
 mod additions;
 mod alike;
@@ -63,7 +64,7 @@ fn keeps_type(hole: &Hole, function: &Function) -> bool {
 }
 
 impl Space {
-    /// Builds the space of `hole`, whose leaves are given.
+    /// Builds the space of `hole` from the given leaves.
     pub fn build(
         hole: Hole,
         leaves: Leaves,

@@ -21,7 +21,7 @@ use crate::{
     term::{CType, Context},
 };
 
-/// Which functions can be called in place of others.
+/// The functions that can be called in place of others.
 pub struct Callees<'a> {
     /// Functions that the source defines, or calls already: its object code can name them.
     pub direct: &'a FxHashSet<String>,
@@ -33,7 +33,7 @@ pub struct Callees<'a> {
     pub linked: &'a dyn Fn(&str) -> bool,
 }
 
-/// The locations of [`crate::registry::choices`], and what is left alone.
+/// The locations that [`crate::registry::choices`] found, and what has no location with the reason.
 #[derive(Clone, Debug, Default)]
 pub struct Choices {
     /// The locations.

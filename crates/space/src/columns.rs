@@ -1,4 +1,4 @@
-//! One candidate in many states at once.
+//! Evaluates one candidate in many states at once.
 //!
 //! What an execution of a loop meets is a long row of states, and most candidates that come to be followed along it have
 //! few companions. Then it pays to look at each instruction once for all states, and not once for each.

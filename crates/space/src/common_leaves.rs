@@ -1,4 +1,4 @@
-//! Leaves of a hole that mean the same in all ways in which its source is compiled.
+//! The leaves of a hole that mean the same in all ways in which its source is compiled.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -48,7 +48,7 @@ impl CommonLeaves {
             .retain(|constant| other.constants.contains(constant));
     }
 
-    /// Whether an atom with this spelling and slot may be used.
+    /// Whether an atom with this spelling, type and slot may be used.
     pub fn permits_atom(
         &self,
         atoms: &Atoms,
@@ -60,7 +60,8 @@ impl CommonLeaves {
         self.atoms.get(spelling) == Some(&describe_atom(atoms, ctype, slot, pointees))
     }
 
-    /// Whether a leaf that is a constant may be used; atoms are permitted when they are made.
+    /// Whether a leaf may be used. Only constants are checked here; atoms are checked when they are
+    /// made.
     pub fn permits_constant(&self, leaf: &Term, atoms: &Atoms, pointees: &Pointees) -> bool {
         !matches!(leaf.kind(), Kind::Constant(..))
             || self.constants.contains(&describe(leaf, atoms, pointees))

@@ -1,4 +1,4 @@
-//! Constants as C writes them.
+//! Spells constants in C.
 
 /// The null pointer constant as the file writes it.
 pub(crate) fn null(source: &[u8]) -> &'static str {

@@ -31,7 +31,7 @@ const USUAL: [i64; 31] = [
     255, 256, 365, 400, 1000, 1024,
 ];
 
-/// What terms at a hole are made of.
+/// The leaves of the terms at a hole: near ones, and distant ones.
 #[derive(Clone, Debug, Default)]
 pub struct Leaves {
     /// What the function mentions, or has at hand; the nearest first.
@@ -43,7 +43,7 @@ pub struct Leaves {
 }
 
 impl Leaves {
-    /// All of them.
+    /// Returns all leaves, near and distant ones.
     pub fn iter(&self) -> impl Iterator<Item = &Term> {
         self.near.iter().chain(&self.distant)
     }
@@ -74,7 +74,7 @@ impl Shown {
     /// Texts beyond this length tell no more.
     const LENGTH: usize = 4096;
 
-    /// Adds what a text shows that is expected.
+    /// Adds the numbers and characters of an expected text.
     pub fn expect(&mut self, text: &[u8]) {
         self.add(text);
         let text = &text[..text.len().min(Self::LENGTH)];
@@ -93,7 +93,7 @@ impl Shown {
         }
     }
 
-    /// Adds what a text shows.
+    /// Adds the numbers and characters of a text that a test gives to the program.
     pub fn add(&mut self, text: &[u8]) {
         let text = &text[..text.len().min(Self::LENGTH)];
         for &byte in text {
@@ -152,8 +152,9 @@ impl Shown {
     }
 }
 
-/// The leaves of `hole` from elsewhere: from the other functions of the file (`file` has what all of them mention, `own` is
-/// the one at hand), from tests, and from usage. `near` are those that it has already.
+/// Returns the leaves of `hole` from elsewhere: from other functions of the file, from tests, and from
+/// usage. `file` has the mentions of all functions, of which the present one is `own`. `near` are the
+/// leaves that the hole has already.
 pub fn distant(
     builder: &mut AtomBuilder<'_>,
     file: &[Mentions],

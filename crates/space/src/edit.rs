@@ -1,4 +1,4 @@
-//! Candidates as edits of the source.
+//! Converts candidates to edits of the source.
 
 use patchwright_text::{Beside, Edit, Span};
 
@@ -46,7 +46,7 @@ impl Space {
         })
     }
 
-    /// The edit of the source that makes this candidate real; `None` if it has no C text.
+    /// Returns the edit of the source that makes this candidate, or `None` if it has no C text.
     pub fn edit(&self, id: CandidateId, source: &[u8], pointees: &Pointees) -> Option<Edit> {
         let block = &self.blocks[id.block as usize];
         let site = &self.sites[block.site as usize];
@@ -180,7 +180,7 @@ fn is_blank(bytes: &[u8]) -> bool {
     bytes.iter().all(|c| matches!(c, b' ' | b'\t' | b'\r'))
 }
 
-/// Takes a statement out: with its line, if nothing else stands there.
+/// Returns the edit that deletes a statement, with its line if nothing else stands there.
 pub fn delete_statement(source: &[u8], span: Span, is_body: bool) -> Edit {
     if is_body {
         return Edit::replace(span, ";");

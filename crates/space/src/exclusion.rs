@@ -1,4 +1,4 @@
-//! Which places of a block hold a candidate: those that do not say the same as another.
+//! Finds the numbers of a block that hold a candidate: those that do not repeat another candidate.
 
 use patchwright_semantics::BinaryOp;
 
@@ -12,7 +12,7 @@ use crate::{
 };
 
 impl Space {
-    /// The places of a block that hold a candidate, ascending.
+    /// Returns the numbers of a block that hold a candidate, in ascending order.
     pub fn lanes(&self, block: &Block) -> Vec<u32> {
         let mut lanes = Vec::with_capacity(block.length as usize);
         self.each_lane(block, |lane| lanes.push(lane));

@@ -1,4 +1,4 @@
-//! Which operators a function uses: others are less likely to be what it lacks.
+//! Finds which operators a function uses. Other operators are less likely to be missing.
 //!
 //! Each distinct value of an expression is a class of its own, so it takes an execution for nearly every operator with every operand.
 //! Where a function calculates with sums only, few of its bugs are mended by `^` or `<<`, and these cost one node more.
@@ -6,7 +6,8 @@
 use patchwright_csource::{BinaryOperator, CastKind, ExprKind, Function, UnaryOperator};
 use patchwright_semantics::{BinaryOp, UnaryOp};
 
-/// The kinds of operators that a function uses, sums and comparisons aside, which all do.
+/// The kinds of operators that a function uses. Sums and comparisons are left out, because all functions
+/// use them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Familiar {
     /// `*`, `/`, `%`
@@ -28,7 +29,7 @@ pub(crate) fn is_of_bits(op: BinaryOp) -> bool {
 }
 
 impl Familiar {
-    /// What `function` uses.
+    /// Finds the operators that `function` uses.
     pub fn of(function: &Function) -> Self {
         let mut found = Familiar::default();
         for expr in function.exprs.iter().filter(|expr| expr.evaluated) {
@@ -77,12 +78,12 @@ impl Familiar {
         self.bits |= matches!(operator, And | Or | Xor | Shl | Shr);
     }
 
-    /// Whether it writes characters.
+    /// Whether the function writes characters.
     pub fn writes_characters(self) -> bool {
         self.written_characters
     }
 
-    /// What `op` costs beyond its node.
+    /// Returns the extra cost of `op`: 0 if the function uses such operators.
     pub fn binary(self, op: BinaryOp) -> u32 {
         use BinaryOp::*;
         u32::from(match op {
@@ -91,17 +92,17 @@ impl Familiar {
         })
     }
 
-    /// Whether it calculates with characters.
+    /// Whether the function calculates with characters.
     pub fn calculates_with_characters(self) -> bool {
         self.characters
     }
 
-    /// What `op` costs beyond its node.
+    /// Returns the extra cost of `op`: 0 if the function uses such operators.
     pub fn unary(self, op: UnaryOp) -> u32 {
         u32::from(op == UnaryOp::Complement && !self.bits)
     }
 
-    /// What a cast to an integer type costs beyond its node.
+    /// Returns the extra cost of a cast to an integer type.
     pub fn cast(self) -> u32 {
         u32::from(!self.casts)
     }

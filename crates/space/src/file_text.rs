@@ -1,11 +1,11 @@
-//! What the text of a whole file tells about it: found once, and asked for by each of its functions.
+//! What the text of a whole file tells. It is computed when it is asked for, and once.
 
 use std::cell::OnceCell;
 
 use patchwright_csource::lex;
 use rustc_hash::FxHashMap;
 
-/// What is known of the text of one file. Nothing is read before it is asked for, and then once: a large file has thousands of functions.
+/// The text of a file, with facts about it that are computed when they are asked for.
 #[derive(Debug, Default)]
 pub struct FileText {
     divisors: OnceCell<Vec<String>>,

@@ -90,12 +90,14 @@ pub(crate) fn is_one_literal(text: &str) -> bool {
     })
 }
 
-/// The argument of this function, if it is one that prints or reads by a text, that FORMAT changes where it is a literal.
+/// Returns which argument of a function that prints or reads by a format is the format, from 0. It is
+/// `None` for other functions.
 pub fn changed_argument(function: &str) -> Option<usize> {
     text_argument(function).map(|(number, _)| number)
 }
 
-/// The text between the quotation marks of a format with its conversions fitted to what is passed behind it, if they do not fit.
+/// Returns the format, without its quotation marks, with conversions fitted to the passed arguments. It
+/// is `None` if they fit already.
 pub fn fitted_format(
     types: &TypeTable,
     function: &str,

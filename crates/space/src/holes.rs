@@ -1,4 +1,4 @@
-//! Where the schemas apply: the holes of a function.
+//! Finds the holes of a function, where kinds of change apply.
 //!
 //! A hole is a pure expression as large as possible, in a place that can be edited: all changes
 //! inside of it share one hole, and the value of the whole decides about their classes. (A change
@@ -23,7 +23,7 @@ use crate::{
     term::{CType, Context, Precedence, Term, promote},
 };
 
-/// What a hole is for.
+/// The kind of a hole.
 #[derive(Clone, Debug, PartialEq)]
 pub enum HoleKind {
     /// A pure expression: its value is replaced (EXPRESSION, and REFINEMENT where it is a
@@ -101,13 +101,14 @@ pub struct Hole {
 }
 
 impl Hole {
-    /// Slot 0 is handed over by the hook itself, and no term but the original reads it.
+    /// Whether the hook itself hands over slot 0, which no term but the original reads.
     pub fn hands_over_a_value(&self) -> bool {
         self.captured.is_some() || self.kind == HoleKind::Refinement(Added::Behind)
     }
 }
 
-/// Finds the holes of one function.
+/// Finds the holes of one function: expressions without effects, conditions that can be extended, and
+/// statements that can be guarded.
 pub fn holes(
     builder: &mut AtomBuilder<'_>,
     function_index: usize,

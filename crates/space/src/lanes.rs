@@ -1,4 +1,4 @@
-//! The values of candidates of a block in one state: only of those that are asked for, side by side.
+//! Computes the values of some candidates of a block in one state.
 
 use std::collections::BTreeSet;
 

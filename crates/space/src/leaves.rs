@@ -1,4 +1,4 @@
-//! The leaves of terms at a hole: which variables, members, elements and constants there are.
+//! Finds the leaves of terms at a hole: variables, members, elements and constants.
 
 use patchwright_csource::{
     CastKind, ExprId, ExprKind, Function, Storage, TranslationUnit, UnaryOperator, VarId,
@@ -16,7 +16,7 @@ use crate::{
     term::{CType, Kind, Precedence, Term},
 };
 
-/// How many leaves a hole gets. The first ones of each kind are the nearest.
+/// The numbers of leaves of each kind that a hole gets, the nearest first.
 #[derive(Clone, Copy, Debug)]
 pub struct LeafLimits {
     /// Atoms: variables, members, elements.
@@ -37,7 +37,7 @@ impl Default for LeafLimits {
     }
 }
 
-/// What a function's text mentions: the raw material of leaves.
+/// The variables, members, elements and constants that a function's text mentions.
 #[derive(Clone, Debug)]
 pub struct Mentions {
     /// The function's name.
@@ -247,8 +247,8 @@ impl Visible {
     }
 }
 
-/// The leaves of `hole`, nearest first: atoms are added to the hole's table, constants returned
-/// with them.
+/// Returns the leaves of `hole`, nearest first. Atoms are added to the hole's table; constants are
+/// returned with them.
 pub fn leaves(
     builder: &mut AtomBuilder<'_>,
     function: &Function,
@@ -600,7 +600,7 @@ fn sizes(
     found
 }
 
-/// Whether a leaf is a constant (or a size).
+/// Whether a leaf is a constant or a size.
 pub fn is_constant(term: &Term) -> bool {
     matches!(term.kind(), Kind::Constant(..))
 }

@@ -1,4 +1,4 @@
-//! Expressions of the program as terms.
+//! Converts expressions of the program to terms.
 
 use patchwright_csource::{
     BinaryOperator, CastKind, ExprId, ExprKind, Function, UnaryOperator,
@@ -12,8 +12,8 @@ use crate::{
 };
 
 impl AtomBuilder<'_> {
-    /// The expression `id` as a term, or `None` if it has effects, cannot be observed, or is of
-    /// a type or kind that terms do not have.
+    /// Returns the expression `id` as a term. It is `None` if it has effects, cannot be observed, or
+    /// is of a type or kind that terms do not have.
     ///
     /// Implicit conversions are left to the typing of terms; where that gives another type than
     /// the compiler's, the expression is refused.
@@ -183,7 +183,7 @@ impl AtomBuilder<'_> {
         }
     }
 
-    /// A type is one that objects of terms can have.
+    /// Whether objects of this type can be leaves of terms.
     pub fn is_scalar(&mut self, ty: TypeId) -> bool {
         !matches!(
             self.unit.types.kind(ty),

@@ -1,4 +1,4 @@
-//! Groups of candidates that nothing has told apart so far.
+//! Groups candidates that no state has told apart.
 //!
 //! This is the value projection of f1x (section 3.2) turned round: instead of asking which terms
 //! evaluate to a value n in a state, the candidates of a group are evaluated in the state, and
@@ -17,10 +17,10 @@ use crate::{
     term::Pointees,
 };
 
-/// Names a group of a [`Level`].
+/// The number of a group of a [`Level`].
 pub type GroupId = u32;
 
-/// A group of candidates.
+/// A group of candidates: the number of candidates, and the first of them.
 #[derive(Clone, Copy, Debug)]
 pub struct Group {
     /// Its first candidate.
@@ -55,7 +55,8 @@ pub struct Level<'s> {
 }
 
 impl<'s> Level<'s> {
-    /// All candidates of this cost, in group 0. Up to `threads` threads evaluate them.
+    /// Makes a level whose group 0 has all candidates of this cost. Up to `threads` threads evaluate
+    /// them.
     pub fn new(space: &'s Space, pointees: &'s Pointees, cost: u32, threads: usize) -> Self {
         let blocks: Vec<u32> = (0..space.blocks.len() as u32)
             .filter(|&i| space.blocks[i as usize].cost == cost)
@@ -86,12 +87,12 @@ impl<'s> Level<'s> {
         }
     }
 
-    /// The number of groups that there have been, empty ones included.
+    /// Returns the number of groups so far, empty ones included.
     pub fn group_count(&self) -> usize {
         self.groups.len()
     }
 
-    /// The group; `None` if nothing is left in it.
+    /// Returns a group, or `None` if it is empty.
     pub fn group(&self, group: GroupId) -> Option<Group> {
         let range = &self.groups[group as usize];
         Some(Group {
@@ -100,7 +101,7 @@ impl<'s> Level<'s> {
         })
     }
 
-    /// All candidates of a group, cheapest first in the order of the space.
+    /// Returns the candidates of a group, in the order of the space.
     pub fn members(&self, group: GroupId) -> impl Iterator<Item = CandidateId> + '_ {
         let mut block = 0;
         self.candidates(group).iter().map(move |&number| {
@@ -109,8 +110,8 @@ impl<'s> Level<'s> {
         })
     }
 
-    /// Puts the first candidate of a group into a group of its own, whose number is returned; the
-    /// others stay.
+    /// Moves the first candidate of a group into a new group, and returns its number. The others
+    /// stay.
     pub fn isolate(&mut self, group: GroupId) -> GroupId {
         let range = &mut self.groups[group as usize];
         let first = range.start;
@@ -120,8 +121,9 @@ impl<'s> Level<'s> {
         self.groups.len() as GroupId - 1
     }
 
-    /// Splits groups by the values of their candidates in a state: the values of its slots, and which of them are
-    /// undefined. Of each group, the part with the first candidate keeps the number.
+    /// Splits groups by the values of their candidates in one state, which is given by the values of
+    /// its slots and which of them are undefined. The part with the first candidate of a group keeps
+    /// its number.
     pub fn split(&mut self, groups: &[GroupId], values: &[u64], undefined: &[u8]) -> Vec<Part> {
         let (order, ranges) = (&self.order, &self.groups);
         let pieces: Vec<&[u32]> = groups
@@ -142,8 +144,9 @@ impl<'s> Level<'s> {
         parts
     }
 
-    /// Follows the candidates of a group through states, as long as they have the expected values, and splits the group
-    /// by where they have not, and by their values there. The part with the first candidate keeps the number.
+    /// Follows the candidates of a group through states, as long as they have the expected values.
+    /// The group is split by the state where that ends, and by the values there. The part with the
+    /// first candidate keeps the number.
     pub fn split_along(
         &mut self,
         group: GroupId,

@@ -1,4 +1,4 @@
-//! The values of pools in one state: of the terms that are asked for, or of all.
+//! Computes the values of pools in one state, of all terms or of those that are asked for.
 
 use patchwright_semantics::{
     BinaryOp, Ty, UnaryOp, conversion_is_identity, evaluate,
@@ -11,7 +11,7 @@ use crate::{
     term::{CType, Pointees, promote, usual_conversions},
 };
 
-/// Values of terms in one state: canonical values and, for each, 1 if it is undefined.
+/// The values of terms in one state: canonical values, and 1 for each undefined one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Row {
     /// Values.
@@ -21,7 +21,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// A row of `length` values, to be written to.
+    /// Makes the row `length` values long, to be written.
     pub fn resize(&mut self, length: usize) {
         self.values.resize(length, 0);
         self.undefined.resize(length, 0);
@@ -40,7 +40,7 @@ impl Row {
     }
 }
 
-/// Memory for the values of pools in a state, to be used again for the next.
+/// Memory for the values of pools in a state, which is used again for the next state.
 #[derive(Default)]
 pub struct Buffers {
     rows: Vec<Row>,
@@ -180,7 +180,7 @@ impl<'p> StateRows<'p> {
         }
     }
 
-    /// The values of the terms at these places of a pool.
+    /// Returns the values of the terms at these places of a pool.
     pub fn gather(&mut self, id: PoolId, places: &[u32]) -> Row {
         let pools = self.pools;
         let pool = pools.get(id);
@@ -230,7 +230,8 @@ impl<'p> StateRows<'p> {
         row
     }
 
-    /// `l op r` for the pairs at these places, where the right operand varies fastest.
+    /// Returns the values of `left op right` for the pairs at these places. The right operand varies
+    /// fastest.
     pub fn gather_pairs(
         &mut self,
         op: BinaryOp,
@@ -269,7 +270,7 @@ pub(crate) fn in_type(row: Row, from: Ty, to: Ty) -> Row {
     out
 }
 
-/// How a binary operator applies to operands of two types.
+/// The steps of applying a binary operator to operands of two types: conversions, then the operation.
 #[derive(Clone, Copy, Debug)]
 pub struct BinaryPlan {
     op: BinaryOp,
@@ -291,7 +292,7 @@ enum PlanKind {
 }
 
 impl BinaryPlan {
-    /// The plan for operands that the typing rules have accepted.
+    /// Makes the plan for operands that the typing rules have accepted.
     pub fn new(op: BinaryOp, a: CType, b: CType, pointees: &Pointees) -> Self {
         let size = |ctype: CType| match ctype {
             CType::Pointer(id) => pointees[id].size.unwrap_or(0),

@@ -1,14 +1,14 @@
-//! Pools: terms of one type, side by side, so that operators apply to all of them at once.
+//! Pools: lists of terms of one type, so that operators apply to all of them at once.
 
 use patchwright_semantics::{BinaryOp, Instruction, UnaryOp};
 
 use crate::term::{self, AtomTable, CType, Context, Kind, Pointees, Term, TypeError};
 
-/// Names a pool of a [`Pools`].
+/// The number of a pool in [`Pools`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PoolId(pub u32);
 
-/// What a pool consists of.
+/// How a pool is made: of given terms, or by an operator from other pools.
 #[derive(Clone, Debug)]
 pub enum PoolKind {
     /// These terms; `ranks` orders leaves of all pools, for operators that commute.
@@ -24,7 +24,7 @@ pub enum PoolKind {
     Binary(BinaryOp, PoolId, PoolId),
 }
 
-/// Terms of one type.
+/// A list of terms of one type.
 #[derive(Clone, Debug)]
 pub struct Pool {
     /// Their type.
@@ -50,7 +50,7 @@ pub struct Pools {
 }
 
 impl Pool {
-    /// Its terms are constants.
+    /// Whether the pool's terms are constants.
     pub fn has_constants(&self) -> bool {
         let PoolKind::Terms { terms, .. } = &self.kind else {
             return false;
@@ -62,7 +62,7 @@ impl Pool {
 }
 
 impl Pools {
-    /// The pool with this id.
+    /// Returns the pool with this number.
     pub fn get(&self, id: PoolId) -> &Pool {
         &self.list[id.0 as usize]
     }
@@ -72,7 +72,7 @@ impl Pools {
         self.list.len()
     }
 
-    /// About how much memory they take.
+    /// Returns an estimate of the memory in bytes.
     pub fn bytes(&self) -> usize {
         let own = |pool: &Pool| {
             let code: usize = pool.code.iter().map(Vec::capacity).sum();
@@ -93,7 +93,7 @@ impl Pools {
         PoolId(self.list.len() as u32 - 1)
     }
 
-    /// A pool of given terms, all of the type of the first.
+    /// Adds a pool of given terms, all of the type of the first one, and returns its number.
     pub fn add_terms(
         &mut self,
         terms: Vec<Term>,
@@ -120,7 +120,7 @@ impl Pools {
         }))
     }
 
-    /// The pool's terms cost so much more than their nodes.
+    /// Makes the terms of a pool cost `more` than their nodes.
     pub fn surcharge(&mut self, id: PoolId, more: u32) {
         self.list[id.0 as usize].cost += more;
     }
@@ -136,7 +136,7 @@ impl Pools {
         self.list[id.0 as usize].cost = cost;
     }
 
-    /// A pool of `op t`.
+    /// Adds the pool of `op t` for all terms `t` of a pool.
     pub fn add_unary(&mut self, op: UnaryOp, inner: PoolId) -> Result<PoolId, TypeError> {
         let pool = self.get(inner);
         let ctype = term::unary_type(op, pool.ctype)?;
@@ -155,7 +155,7 @@ impl Pools {
         }))
     }
 
-    /// A pool of `l op r` for all pairs.
+    /// Adds the pool of `l op r` for all pairs of terms of two pools.
     pub fn add_binary(
         &mut self,
         op: BinaryOp,
@@ -186,7 +186,7 @@ impl Pools {
         }))
     }
 
-    /// The type of `l op r`.
+    /// Returns the type of `l op r` for terms of two pools.
     pub fn binary_type(
         &self,
         op: BinaryOp,
@@ -197,7 +197,7 @@ impl Pools {
         term::binary_type(op, self.operand(left), self.operand(right), pointees)
     }
 
-    /// How the typing rules see the terms of a pool.
+    /// Returns what the typing rules need to know about the terms of a pool.
     pub fn operand(&self, id: PoolId) -> term::Operand {
         let pool = self.get(id);
         term::Operand {
@@ -217,7 +217,7 @@ impl Pools {
         }
     }
 
-    /// Whether term `i` is a constant leaf.
+    /// Whether term `i` of a pool is a constant.
     pub fn is_constant(&self, id: PoolId, i: usize) -> bool {
         self.constant(id, i).is_some()
     }
@@ -230,7 +230,7 @@ impl Pools {
         }
     }
 
-    /// What decides whether operators are applied to term `i` of a pool.
+    /// Returns the facts about term `i` of a pool that decide whether operators are applied to it.
     pub fn facts(&self, id: PoolId, i: usize) -> Facts {
         let pool = self.get(id);
         let rank = match &pool.kind {
@@ -244,7 +244,8 @@ impl Pools {
         }
     }
 
-    /// The places of the operands of pairs, of which the right one, of this pool, varies fastest.
+    /// Returns the places of the left and right operands of pairs. The right operand, of this pool,
+    /// varies fastest.
     pub fn places_of_pairs(&self, right: PoolId, places: &[u32]) -> (Vec<u32>, Vec<u32>) {
         let columns = self.get(right).length as u32;
         let halves = places
@@ -253,7 +254,7 @@ impl Pools {
         halves.unzip()
     }
 
-    /// Term `i` of a pool.
+    /// Returns term `i` of a pool.
     pub fn term(&self, id: PoolId, i: usize, pointees: &Pointees) -> Option<Term> {
         match &self.get(id).kind {
             PoolKind::Terms { terms, .. } => terms.get(i).cloned(),
@@ -268,7 +269,7 @@ impl Pools {
     }
 }
 
-/// What decides whether an operator is applied to a term.
+/// The facts about a term that decide whether an operator is applied to it.
 #[derive(Clone, Copy, Debug)]
 pub struct Facts {
     /// It says the same as a simpler one.
@@ -279,9 +280,9 @@ pub struct Facts {
     pub rank: Option<u32>,
 }
 
-/// Whether `l op r` is left out: it says the same as a simpler or an earlier term. Of
-/// operators that commute, and of comparisons, one order is kept: constants stand right. `same` if the operands are
-/// one term of one pool.
+/// Whether `l op r` is left out because it repeats a simpler or an earlier term. Commutative operators
+/// and comparisons keep one order, with constants on the right. `same` says that both operands are one
+/// term of one pool.
 pub fn is_redundant(op: BinaryOp, left: &Facts, right: &Facts, same: bool) -> bool {
     use BinaryOp::*;
     if left.redundant || right.redundant {

@@ -1,4 +1,4 @@
-//! The rules that find changes that are no terms: which schema has which, in an order that is part of the result.
+//! The list of the rules that find changes without terms. Its order is part of the result.
 
 use patchwright_csource::{Function, Place, ScopeMap, StmtId, StmtKind};
 use rustc_hash::FxHashSet;
@@ -19,7 +19,8 @@ use crate::{
     strings, subscripts, targets, widenings, wording, wraps,
 };
 
-/// Finds the locations of `function` for the changes among `schemas` that are no terms. `shown` is what the tests show.
+/// Finds the locations of `function` for those kinds in `schemas` that have no terms. `shown` is what the
+/// tests show.
 pub fn choices(
     builder: &mut AtomBuilder<'_>,
     function_index: usize,

@@ -38,7 +38,7 @@ pub enum Schema {
 }
 
 impl Schema {
-    /// The schema's name.
+    /// Returns the name of the kind as reports show it.
     pub fn name(self) -> &'static str {
         match self {
             Schema::Expression | Schema::UnusualExpression => "EXPRESSION",
@@ -58,8 +58,8 @@ impl Schema {
         }
     }
 
-    /// How drastic such a change is, from 0: what makes the program do less is more suspect than what makes it
-    /// compute something else.
+    /// Returns how drastic such a change is, from 0. Changes that make the program do less are more
+    /// suspect than changes of what it computes.
     pub fn drasticness(self) -> u32 {
         match self {
             Schema::Deletion => 3,

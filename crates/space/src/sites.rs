@@ -1,4 +1,4 @@
-//! The places inside of a hole's expression where a candidate differs from it: sites.
+//! Finds the sites of a hole: the subexpressions that candidates replace.
 
 use patchwright_csource::{
     BinaryOperator, CastKind, ExprId, ExprKind, Function, Place, UnaryOperator,
@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use crate::term::{Kind, Precedence, Term};
 
-/// A position in a term: which operand to follow, from the root.
+/// The path to a subterm: which operand to follow, from the root.
 pub type TermPath = Vec<u8>;
 
 /// A subterm of the original expression that candidates replace.
@@ -30,7 +30,7 @@ pub struct Site {
     pub is_enumerator: bool,
 }
 
-/// Operands of a term in the order of their text.
+/// Returns the operands of a term, in the order of their text.
 pub fn operands(term: &Term) -> Vec<&Term> {
     match term.kind() {
         Kind::Atom(_) | Kind::Constant(..) => Vec::new(),
@@ -40,7 +40,8 @@ pub fn operands(term: &Term) -> Vec<&Term> {
     }
 }
 
-/// All sites of `term`, which models the expression `id`; the root comes first.
+/// Returns all sites of `term`, the model of the expression `id`, with the root first. `truth` says that
+/// the whole is a condition.
 ///
 /// `truth` tells that the whole is a condition.
 pub fn sites(
@@ -215,7 +216,7 @@ pub(crate) fn uses(function: &Function, id: ExprId, term: &Term) -> Vec<(Term, S
 pub struct Parents(Vec<Option<ExprId>>);
 
 impl Parents {
-    /// Computes them.
+    /// Computes the parents of all expressions of a function.
     pub fn of(function: &Function) -> Self {
         let mut parents = vec![None; function.exprs.len()];
         for i in 0..function.exprs.len() {
@@ -227,12 +228,12 @@ impl Parents {
         Parents(parents)
     }
 
-    /// The expression that an expression is a part of.
+    /// Returns the expression of which `id` is an operand.
     pub fn of_expr(&self, id: ExprId) -> Option<ExprId> {
         self.0[id.0 as usize]
     }
 
-    /// Whether `id` is an operand of `||`, without parentheses between.
+    /// Whether `id` is an operand of `||` without parentheses in between.
     pub fn is_below_or(&self, function: &Function, id: ExprId) -> bool {
         let mut parent = self.0[id.0 as usize];
         while let Some(at) = parent {
@@ -280,7 +281,7 @@ impl Parents {
         false
     }
 
-    /// The least precedence that a text in place of `id` must have.
+    /// Returns the least precedence that a text in place of `id` must have.
     pub fn least(&self, function: &Function, id: ExprId) -> Precedence {
         let mut child = id;
         let mut parent = self.0[id.0 as usize];

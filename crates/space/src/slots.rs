@@ -1,4 +1,4 @@
-//! The atoms of a hole and how the tested process obtains their values: slots.
+//! Makes the atoms of a hole, and the slots from which the tested process gives their values.
 //!
 //! A slot either takes the value of a C expression that cannot fail (a local, a constant that the
 //! compiler knows), or is read from memory at an address that other slots give. Whatever may fail
@@ -18,7 +18,7 @@ use crate::{
     types::TermTypes,
 };
 
-/// How the value of a slot is obtained at a visit.
+/// The source of a slot's value at a visit, and its type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Slot {
     /// C text of type `unsigned long long` that is woven into the source: the value itself, or a
@@ -30,7 +30,7 @@ pub struct Slot {
     pub ty: Ty,
 }
 
-/// What the entry of a slot means.
+/// What the entry of a slot means: the value itself, or an offset in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SlotSource {
     /// The value itself.
@@ -57,7 +57,7 @@ pub struct Bits {
     pub signed: bool,
 }
 
-/// The atoms at one hole.
+/// The atoms of one hole with their slots.
 #[derive(Clone, Debug, Default)]
 pub struct Atoms {
     /// The atoms of terms.
@@ -70,7 +70,7 @@ pub struct Atoms {
     slot_by_spelling: FxHashMap<String, usize>,
 }
 
-/// Most slots that a hole can have.
+/// The largest number of slots of a hole.
 pub const MAX_SLOTS: usize = 480;
 
 /// The text of an lvalue and how to reach it.
@@ -178,13 +178,13 @@ pub struct AtomBuilder<'a> {
 }
 
 impl Atoms {
-    /// The atom with this text, if it is there.
+    /// Returns the atom with this text, if there is one.
     pub fn find(&self, spelling: &str) -> Option<AtomId> {
         self.by_spelling.get(spelling).copied()
     }
 
-    /// Whether an atom is, or is reached through, an element behind a pointer to an object of
-    /// unknown size.
+    /// Whether an atom is an element behind a pointer to an object of unknown size, or is reached
+    /// through one.
     pub fn is_unbounded(&self, atom: AtomId) -> bool {
         let mut slot = self.table[atom].slot as usize;
         loop {
@@ -233,8 +233,8 @@ impl Atoms {
         id
     }
 
-    /// Makes slot 0 the value of what has effects, evaluated once by the program; `text` is its
-    /// text and `ctype` its type (`int` for the truth of a condition).
+    /// Makes slot 0 the value of an expression with effects, which the program evaluates once. `text`
+    /// is its text and `ctype` its type (`int` for the truth of a condition).
     pub fn add_captured(
         &mut self,
         text: &str,
@@ -252,8 +252,8 @@ impl Atoms {
         Some(self.add_atom(text.to_owned(), precedence, ctype, slot))
     }
 
-    /// Adds an expression that can always be evaluated, by value; `pointees` is the table of the
-    /// types that pointers point to.
+    /// Adds an expression that can always be evaluated, by its value. `pointees` are the types that
+    /// pointers point to.
     pub fn add_value(
         &mut self,
         spelling: &str,
@@ -302,12 +302,12 @@ fn value_entry(text: &str, ctype: CType) -> String {
 }
 
 impl AtomBuilder<'_> {
-    /// The term type of a C type.
+    /// Returns the type of terms for a C type, or `None` if terms do not have it.
     pub fn ctype(&mut self, ty: TypeId) -> Option<CType> {
         self.types.ctype(&mut self.unit.types, ty)
     }
 
-    /// The atom for reading variable `id`, or for the address that an array decays to.
+    /// Returns the atom for the value of a variable, or for the address to which an array decays.
     pub fn variable(&mut self, atoms: &mut Atoms, id: VarId) -> Option<AtomId> {
         let variable = self.unit.variable(id);
         if variable.thread_local && variable.in_system_header
@@ -320,7 +320,7 @@ impl AtomBuilder<'_> {
         atoms.add_value(&name, Precedence::Primary, ctype, self.types.pointees())
     }
 
-    /// The atom for the rvalue of the lvalue expression `id`.
+    /// Returns the atom for the value of the lvalue expression `id`.
     pub fn read(&mut self, atoms: &mut Atoms, function: &Function, id: ExprId) -> Option<AtomId> {
         let path = self.path(atoms, function, id)?;
         self.read_path(atoms, path)
@@ -570,8 +570,8 @@ impl AtomBuilder<'_> {
         }
     }
 
-    /// The type to which bit-field `name` of a record is promoted (C11 6.3.1.1). Compilers disagree
-    /// about types wider than `int`: those are refused.
+    /// Returns the type to which a bit-field is promoted (C11 6.3.1.1). It is `None` for types wider
+    /// than `int`, about which compilers disagree.
     pub fn promoted_bit_field(&self, record: TypeId, name: &str) -> Option<CType> {
         let types = &self.unit.types;
         let TypeKind::Record(record) = *types.kind(record) else {
@@ -661,7 +661,7 @@ impl AtomBuilder<'_> {
         }
     }
 
-    /// The atom for a member of what the pointer or record atom `base` stands for.
+    /// Returns the atom for a member of the record that `base` is or points to.
     pub fn member(&mut self, atoms: &mut Atoms, base: VarId, field: &Field) -> Option<AtomId> {
         let (name, ty) = (field.name.as_str(), field.ty);
         let is_bit_field = field.bit_width.is_some();
@@ -736,7 +736,8 @@ impl AtomBuilder<'_> {
         })
     }
 
-    /// The atom for `*variable` or `variable[index]` (`index` a variable or constant text).
+    /// Returns the atom for `*variable` or `variable[index]`, where `index` is a variable or a
+    /// constant.
     pub fn element_of(
         &mut self,
         atoms: &mut Atoms,
@@ -794,7 +795,7 @@ impl AtomBuilder<'_> {
     }
 }
 
-/// What selects an element.
+/// The index of an element: a variable or a constant.
 #[derive(Clone, Copy, Debug)]
 pub enum ElementIndex {
     /// A number.

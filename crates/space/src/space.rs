@@ -17,7 +17,7 @@ use crate::{
     term::{self, CType, Kind, Pointees, Term},
 };
 
-/// Which kinds of change are tried.
+/// The kinds of change to try.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Schemas {
     /// [`Schema::Expression`] and [`Schema::UnusualExpression`].
@@ -63,7 +63,7 @@ impl Default for Schemas {
 }
 
 impl Schemas {
-    /// Every kind of change.
+    /// All kinds of change.
     pub const ALL: Schemas = Schemas {
         expression: true,
         refinement: true,
@@ -122,7 +122,7 @@ impl Schemas {
     }
 }
 
-/// How a block's candidates fill their site.
+/// The form of what a block's candidates put at their site, with the pools that fill it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Template {
     /// A term of the pool.
@@ -189,7 +189,7 @@ pub(crate) enum Step {
 /// How many times as large the spaces of conditions are when whole spaces are explored.
 const WHOLE_TRUTH_FACTOR: usize = 20;
 
-/// How large a space may be.
+/// The limits of a space's size.
 #[derive(Clone, Copy, Debug)]
 pub struct SpaceLimits {
     /// Terms get larger until a space has this many candidates (of conditions `truth_factor` times as many)…
@@ -203,7 +203,8 @@ pub struct SpaceLimits {
 }
 
 impl SpaceLimits {
-    /// Spaces of at least so many candidates, if terms of `term_size` nodes give as many. What is asked for raises the ceiling.
+    /// Returns the limits for at least `wanted` candidates, if terms of `term_size` nodes give as
+    /// many. A larger `wanted` also raises the ceiling.
     pub fn wanting(wanted: usize, term_size: u32) -> Self {
         let default = SpaceLimits::default();
         SpaceLimits {
@@ -214,7 +215,8 @@ impl SpaceLimits {
         }
     }
 
-    /// For the exploration of whole spaces: conditions get larger ones, since they take hardly any more executions.
+    /// Returns the limits for the exploration of whole spaces. Conditions get larger terms, because
+    /// they hardly need more executions.
     pub fn of_whole_spaces(self) -> Self {
         SpaceLimits {
             truth_factor: WHOLE_TRUTH_FACTOR,
@@ -234,7 +236,7 @@ impl Default for SpaceLimits {
     }
 }
 
-/// All candidates at one hole.
+/// All candidates of one hole.
 #[derive(Clone, Debug)]
 pub struct Space {
     /// The hole.
@@ -256,13 +258,13 @@ pub struct Space {
 }
 
 impl Space {
-    /// About how much memory it takes.
+    /// Returns an estimate of the memory in bytes.
     pub fn bytes(&self) -> usize {
         self.pools.bytes() + self.blocks.capacity() * size_of::<Block>()
     }
 }
 
-/// Names a candidate of a [`Space`].
+/// The number of a candidate of a [`Space`]: its block, and its number there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CandidateId {
     /// The block.
@@ -271,7 +273,8 @@ pub struct CandidateId {
     pub lane: u32,
 }
 
-/// The expression that a hole's candidates are changes of: what is there, `1` for guards, `0` for choices.
+/// Returns the term that a hole's candidates change: the expression that stands there, `1` for guards,
+/// `0` for choices.
 pub fn original(hole: &Hole) -> Term {
     match &hole.kind {
         HoleKind::Expression { original, .. } => original.clone(),
@@ -303,7 +306,7 @@ impl Space {
         }
     }
 
-    /// The term of a candidate: the whole expression with its site replaced.
+    /// Returns the term of a candidate: the whole expression with its site replaced.
     pub fn term(&self, id: CandidateId, pointees: &Pointees) -> Option<Term> {
         let block = &self.blocks[id.block as usize];
         let filled = self.filling(id, pointees)?;
@@ -311,7 +314,7 @@ impl Space {
         replace(&original(&self.hole), &site.path, &filled, pointees)
     }
 
-    /// A candidate as code that can be evaluated, and executed by the probe; `None` where C's types forbid it after all.
+    /// Returns a candidate as code for the probe. It is `None` if C's types forbid it.
     pub fn code(&self, id: CandidateId, pointees: &Pointees) -> Option<Vec<Instruction>> {
         let term = self.term(id, pointees)?;
         let code =
@@ -319,7 +322,7 @@ impl Space {
         (!code.is_empty()).then_some(code)
     }
 
-    /// What a candidate puts at its site.
+    /// Returns the term that a candidate puts at its site.
     pub fn filling(&self, id: CandidateId, pointees: &Pointees) -> Option<Term> {
         self.filling_with(id, pointees, &mut |term| term)
     }
@@ -366,13 +369,13 @@ impl Space {
         }
     }
 
-    /// The cost of a candidate.
+    /// Returns the cost of a candidate.
     pub fn cost(&self, id: CandidateId) -> u32 {
         self.blocks[id.block as usize].cost
     }
 }
 
-/// `term` with the subterm at `path` replaced; `None` where C's types forbid it.
+/// Returns `term` with the subterm at `path` replaced. It is `None` if C's types forbid it.
 pub fn replace(term: &Term, path: &[u8], by: &Term, pointees: &Pointees) -> Option<Term> {
     let Some((&first, rest)) = path.split_first() else {
         return Some(by.clone());

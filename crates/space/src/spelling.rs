@@ -1,4 +1,4 @@
-//! The texts of atoms as tokens: which names they have, and which other texts are like them.
+//! Splits the texts of atoms into tokens, to find their names and similar texts.
 
 /// The names and numbers of a text, and what stands between them.
 pub(crate) fn tokens(text: &str) -> Vec<&str> {

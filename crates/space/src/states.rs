@@ -1,12 +1,12 @@
-//! The states that executions have met at a hole.
+//! The distinct states that executions have met at a hole.
 
 use std::hash::BuildHasher;
 
 use hashbrown::HashTable;
 use rustc_hash::FxBuildHasher;
 
-/// Distinct states of a hole: the values of its slots. Executions of real programs see millions, so each is kept once, in
-/// rows one behind the other.
+/// The distinct states of a hole: the values of its slots. Each state is kept once, because executions
+/// meet millions.
 #[derive(Clone, Debug, Default)]
 pub struct StateSet {
     /// Numbers of states, by what is in them.
@@ -20,7 +20,7 @@ pub struct StateSet {
 }
 
 impl StateSet {
-    /// The number of the state with these values, and whether it is new. Values of undefined
+    /// Returns the number of the state with these values, and whether it is new. Values of undefined
     /// slots do not count.
     pub fn insert(&mut self, values: &[u64], undefined: &[u8]) -> (u32, bool) {
         self.slots = values.len();
@@ -54,23 +54,23 @@ impl StateSet {
         (next, true)
     }
 
-    /// The values of a state and which of them are undefined.
+    /// Returns the values of a state, and 1 for each undefined one.
     pub fn get(&self, id: u32) -> (&[u64], &[u8]) {
         let range = id as usize * self.slots..(id as usize + 1) * self.slots;
         (&self.values[range.clone()], &self.undefined[range])
     }
 
-    /// Number of states.
+    /// Returns the number of states.
     pub fn len(&self) -> usize {
         self.count as usize
     }
 
-    /// No state is known.
+    /// Whether there is no state.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// How much memory they take.
+    /// Returns the memory in bytes.
     pub fn bytes(&self) -> usize {
         self.values.capacity() * size_of::<u64>()
             + self.undefined.capacity()

@@ -1,4 +1,4 @@
-//! From the types of the C tree to the types of terms.
+//! Converts the types of the C tree to the types of terms.
 
 use patchwright_csource::{
     BinaryOperator, ExprId, ExprKind, Function, UnaryOperator,
@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::term::{CType, Pointee, PointeeId, Pointees};
 
-/// The types of one translation unit as terms see them.
+/// The types of a translation unit, converted to those of terms.
 #[derive(Clone, Debug, Default)]
 pub struct TermTypes {
     pointees: Pointees,
@@ -18,7 +18,7 @@ pub struct TermTypes {
 }
 
 impl TermTypes {
-    /// For the terms of these functions of one translation unit.
+    /// Prepares the types of these functions of one translation unit.
     pub fn of(types: &mut TypeTable, functions: &[Function]) -> Self {
         let mut in_rows = FxHashSet::default();
         for function in functions {
@@ -39,13 +39,13 @@ impl TermTypes {
         }
     }
 
-    /// The types that pointers point to.
+    /// Returns the types to which pointers point.
     pub fn pointees(&self) -> &Pointees {
         &self.pointees
     }
 
-    /// The type of an expression of type `ty` as terms see it; arrays are the pointers that they
-    /// decay to. `None` for types that terms cannot have, and for volatile and atomic ones.
+    /// Returns the type of terms for a C type. Arrays become the pointers to which they decay. It is
+    /// `None` for types that terms do not have, and for volatile and atomic ones.
     pub fn ctype(&mut self, types: &mut TypeTable, ty: TypeId) -> Option<CType> {
         let qualifiers = types.qualifiers(ty);
         if qualifiers.is_volatile || qualifiers.is_atomic {
@@ -65,7 +65,7 @@ impl TermTypes {
         }
     }
 
-    /// The type `void *`.
+    /// Returns the type `void *`.
     pub fn void_pointer(&mut self, types: &mut TypeTable) -> Option<CType> {
         let void = types.plain(TypeKind::Void);
         self.pointee(types, void).map(CType::Pointer)

@@ -1,6 +1,6 @@
-//! Places before which a function, a loop or a `switch` can be left.
+//! The places before which a function, a loop or a `switch` can be left early.
 
-/// A way out.
+/// A statement that leaves early, such as `return -1;` or `break;`, with its cost.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exit {
     /// The statement: `return -1;`, `break;`.
@@ -9,7 +9,7 @@ pub struct Exit {
     pub cost: u32,
 }
 
-/// A place before which the function, the loop or the `switch` can be left.
+/// A place before which the function, the loop or the `switch` can be left, with the ways to leave.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exits {
     /// The statement stands alone where the grammar wants one.

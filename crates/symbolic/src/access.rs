@@ -1,4 +1,4 @@
-//! Reads and writes of memory through pointers, with what can go wrong.
+//! Encodes reads and writes of memory through pointers, and what can go wrong with them.
 
 use std::rc::Rc;
 

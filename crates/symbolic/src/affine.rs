@@ -1,4 +1,4 @@
-//! What an offset is a multiple of.
+//! Finds of what number an offset is a multiple.
 //!
 //! `a[i].x` lies at `12 * i + 4`. Only cells at such offsets can be meant, and which one it is can be
 //! asked of `i` alone, whose few bits cost less than the 64 of the offset.

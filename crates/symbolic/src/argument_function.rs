@@ -1,4 +1,4 @@
-//! A function that an argument leads to: any function of its type.
+//! Encodes calls of functions to which an argument points: any function of its type.
 
 use patchwright_ir::Type;
 

@@ -1,4 +1,4 @@
-//! The arguments of a function of which nothing is known but their shapes: numbers, and what pointers may lead to.
+//! Makes the arguments of a function from their shapes: numbers, and the objects of pointers.
 
 use std::collections::BTreeMap;
 

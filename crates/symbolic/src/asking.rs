@@ -1,4 +1,4 @@
-//! Where a function begins to ask whether an assertion holds.
+//! Finds where a function begins to evaluate the condition of an assertion.
 //!
 //! The condition of an assertion may be several branches: in `assert(a || b)` nothing is asked of `b` where `a` holds. An
 //! execution gets to the assertion where it gets to the first of them.

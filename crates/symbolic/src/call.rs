@@ -1,4 +1,4 @@
-//! Calls: of routines with bodies, of models of the library, of what nobody knows.
+//! Encodes calls: of routines with bodies, of models of the library, and of unknown functions.
 
 use patchwright_clib::{Statement, statement};
 use patchwright_ir::{Callee, Instruction, InstructionKind, RoutineId, Type, Undefined};

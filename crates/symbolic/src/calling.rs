@@ -1,4 +1,4 @@
-//! A call, as models of functions see it.
+//! The interface through which models of functions see a call.
 
 use patchwright_ir::{OriginId, Type};
 use patchwright_solve::Term;

@@ -1,4 +1,4 @@
-//! Which conditions depend on the choices of a meta-program alone, and not on inputs.
+//! Finds conditions that depend only on the choices of a meta-program, and not on inputs.
 
 use patchwright_solve::{Node, Term, Terms};
 use rustc_hash::FxHashMap;

@@ -1,4 +1,4 @@
-//! What an object holds: cells of bytes at known offsets, or an array of units where offsets are not
+//! The contents of an object: cells of bytes at known offsets, or an array of units if offsets are not
 //! known and there are too many to try each.
 
 use std::{collections::BTreeMap, rc::Rc};

@@ -1,4 +1,4 @@
-//! Where two programs over the same inputs behave differently.
+//! Computes where two programs over the same inputs behave differently.
 
 use patchwright_ir::Type;
 use patchwright_solve::{Term, Terms};
@@ -8,7 +8,7 @@ use crate::{
     meaning,
 };
 
-/// Something that can be seen, and when it differs.
+/// An observable effect in which two programs differ, with the condition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
     /// What: `the result`, `the global g`, `the output`…
@@ -17,7 +17,7 @@ pub struct Difference {
     pub condition: Term,
 }
 
-/// What two programs may differ in.
+/// All effects in which two programs may differ.
 #[derive(Clone, Debug, Default)]
 pub struct Differences {
     /// What differs, and when.
@@ -31,8 +31,8 @@ pub struct Differences {
 /// Pairs of printed parts that are compared at most.
 const MOST_PAIRS: usize = 1 << 18;
 
-/// Compares what two encodings leave behind. Both are over the same terms; inputs of one name are the
-/// same. Only executions count that satisfy the assumptions of both, within the bound of both.
+/// Compares the effects of two encodings over the same terms. Inputs of one name are the same. Only
+/// executions count that satisfy the assumptions and stay within the bound of both.
 pub fn difference(terms: &mut Terms, a: &Encoding, b: &Encoding) -> Differences {
     let mut differences = Differences::default();
     let no = terms.truth(false);
@@ -108,7 +108,7 @@ pub fn difference(terms: &mut Terms, a: &Encoding, b: &Encoding) -> Differences 
     differences
 }
 
-/// Whether what is printed differs, to one of the streams: parts of the outputs of two encodings.
+/// Returns the condition under which two lists of printed parts, all to one stream, are different texts.
 ///
 /// # Errors
 /// The reason why it is not known.

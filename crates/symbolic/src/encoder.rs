@@ -1,4 +1,4 @@
-//! The encoder: what is kept for all paths, and how things are recorded.
+//! The encoder: its state for all paths, and how it records failures, inputs and outputs.
 
 use std::{
     hash::{Hash, Hasher},

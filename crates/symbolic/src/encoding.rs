@@ -1,4 +1,4 @@
-//! What comes out: conditions over inputs, and what they are conditions of.
+//! The result of encoding: conditions over inputs, and what they are conditions of.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::{
     pointee::Leads,
 };
 
-/// A place in the source.
+/// A place in the source: file, line and function.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Place {
     /// The function.
@@ -29,7 +29,7 @@ impl std::fmt::Display for Place {
     }
 }
 
-/// What an input is, and so how it is given to a real execution.
+/// The kind of an input, which decides how an execution gets it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InputKind {
     /// Part of the argument of the function that is encoded; the path to it (`p[3]`, `s->x`).
@@ -104,7 +104,7 @@ pub enum InputKind {
     Unwritten(Type),
 }
 
-/// An input: a variable of the terms.
+/// An input: its kind, and the variable of the terms that stands for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Input {
     /// The name, for people.
@@ -120,7 +120,7 @@ pub struct Input {
     pub place: Place,
 }
 
-/// What fails.
+/// The kind of a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FailureKind {
     /// An assertion, or a function that must not be reached.
@@ -135,7 +135,7 @@ pub enum FailureKind {
     Endless,
 }
 
-/// Something that must not happen, and when it does.
+/// A failure with the condition under which it happens.
 #[derive(Clone, Debug)]
 pub struct Failure {
     /// What.
@@ -151,7 +151,7 @@ pub struct Failure {
     pub printed: usize,
 }
 
-/// Why an unwinding ends.
+/// Which bound ends an unwinding: of rounds, of nested calls or of instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum UnwindingKind {
     /// A loop has had its rounds.
@@ -162,7 +162,7 @@ pub enum UnwindingKind {
     Instructions,
 }
 
-/// Where the bound ends an unwinding.
+/// A place where the bound ends an unwinding, with the condition under which executions get there.
 #[derive(Clone, Debug)]
 pub struct Unwinding {
     /// The loop, or the call.
@@ -173,7 +173,7 @@ pub struct Unwinding {
     pub condition: Term,
 }
 
-/// What could not be encoded.
+/// Something that could not be encoded, with the condition under which executions get there.
 #[derive(Clone, Debug)]
 pub struct Unknown {
     /// Why.
@@ -184,7 +184,7 @@ pub struct Unknown {
     pub condition: Term,
 }
 
-/// A step of an execution: something got a value, or a condition decided.
+/// A step of an execution for the trace: an object got a value, or a condition decided.
 #[derive(Clone, Debug)]
 pub struct Step {
     /// Where.
@@ -197,7 +197,7 @@ pub struct Step {
     pub value: Option<(Type, Term)>,
 }
 
-/// A part of what a program prints.
+/// A part of printed output: fixed text, a value with its conversion, or a byte.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Piece {
     /// These bytes.
@@ -209,7 +209,7 @@ pub enum Piece {
     Byte(Term),
 }
 
-/// Something that is printed.
+/// Something that is printed, with the condition under which that happens.
 #[derive(Clone, Debug)]
 pub struct Output {
     /// The condition under which it is.
@@ -220,7 +220,7 @@ pub struct Output {
     pub piece: Piece,
 }
 
-/// What is left when the program, or the function, has ended.
+/// The state when the program or the function has ended: result, memory and outputs.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
     /// The condition under which it returns to its caller or exits.
@@ -240,7 +240,7 @@ pub struct Outcome {
     pub output: Vec<Output>,
 }
 
-/// A statement's place, for the localization of faults.
+/// The place of a statement, for the localization of faults.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Location {
     /// Its place.
@@ -251,7 +251,7 @@ pub struct Location {
     pub executed: Term,
 }
 
-/// What decided where the execution went that an encoding along an input follows.
+/// A decision on the path that an encoding along an input follows.
 #[derive(Clone, Debug)]
 pub struct Turn {
     /// The condition, which holds for the input.
@@ -262,7 +262,7 @@ pub struct Turn {
     pub steps: usize,
 }
 
-/// What is counted while encoding.
+/// Numbers about the work of encoding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Instructions of the IR, unwound and inlined.
@@ -283,7 +283,7 @@ pub struct Counts {
     pub exhausted: bool,
 }
 
-/// A program, or a function of one, as conditions over its inputs.
+/// An encoded program or function: failures, outputs and more as conditions over its inputs.
 #[derive(Clone, Debug)]
 pub struct Encoding {
     /// The inputs, in the order of consumption.

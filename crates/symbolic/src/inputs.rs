@@ -1,9 +1,9 @@
-//! What else a pointer among the inputs may lead to, beside objects of its own: the object of another pointer, a place in
-//! its array, a global. The encoding, and whoever makes such inputs for an execution, read it from here.
+//! Describes what a pointer among the inputs may point to beside objects of its own: the object of
+//! another pointer, a place in its array, a global.
 
 use crate::options::{ParameterShape, Shape};
 
-/// What a pointer may lead to that is not its own.
+/// What a pointer may point to that is not its own object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
     /// The first of the objects that this pointer leads to, where it leads to its own.
@@ -17,7 +17,7 @@ pub enum Target {
     Global(String),
 }
 
-/// Elements before the one that a pointer leads to, where another pointer leads into its array.
+/// The elements before the one to which a pointer points, if another pointer points into its array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Before {
     /// The input that says how many.
@@ -29,13 +29,13 @@ pub struct Before {
 }
 
 impl Before {
-    /// How many, by the input that says it.
+    /// Returns the number of such elements that the bits of its input mean.
     pub fn count(&self, bits: u128) -> u64 {
         u64::try_from(bits).unwrap_or(u64::MAX).min(self.most)
     }
 }
 
-/// Another thing that a pointer may lead to.
+/// One more target that a pointer may have, with the inputs that choose it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Way {
     /// What.
@@ -54,11 +54,13 @@ pub struct Way {
     pub expression: String,
 }
 
-/// Bits of the input that says how many elements behind, with a sign.
+/// The number of bits, sign included, of the input that says how many elements behind the target a
+/// pointer points.
 pub const DISTANCE: u32 = 16;
 
 impl Way {
-    /// How many elements behind, by the input that says it and the one that says how many lie before.
+    /// Returns the number of elements behind the target that the bits of its input mean. `before` are
+    /// the bits of the input that says how many elements lie before the target.
     pub fn position(&self, bits: u128, before: u128) -> i64 {
         let count = self.before.as_ref().map_or(0, |own| own.count(before));
         let shortens = self.before.as_ref().is_some_and(|own| own.shortens);
@@ -66,7 +68,7 @@ impl Way {
         i64::from(bits as u16 as i16).clamp(-(count as i64), last as i64)
     }
 
-    /// What it leads to, so many elements behind.
+    /// Returns the C expression of the place that lies `position` elements behind the target.
     pub fn place(&self, position: i64) -> String {
         match position {
             0 => self.expression.clone(),
@@ -76,7 +78,8 @@ impl Way {
     }
 }
 
-/// The order in which parameters get their arguments: behind those that they may lead to.
+/// Returns the order in which parameters get their arguments: a parameter comes behind those to whose
+/// objects it may point.
 pub fn order(parameters: &[ParameterShape]) -> Vec<usize> {
     let mut done: Vec<usize> = Vec::new();
     let is_there = |name: &str, done: &[usize]| {
@@ -102,7 +105,8 @@ pub fn order(parameters: &[ParameterShape]) -> Vec<usize> {
     done
 }
 
-/// The members of a structure or union that get a value: of those that overlap the one that comes first.
+/// Returns the members of a structure or union that get a value. Of overlapping members it is the first
+/// one.
 pub fn given_members(
     members: &[(u64, String, Shape)],
 ) -> impl Iterator<Item = &(u64, String, Shape)> {

@@ -1,4 +1,4 @@
-//! The instructions of the IR.
+//! Encodes the instructions of the IR.
 
 use patchwright_ir::{
     Instruction, InstructionKind, LocalId, LocalKind, Subscript, Type, Undefined,

@@ -1,5 +1,5 @@
-//! Where a pointer leads that the caller sees, in words that mean the same in another version of the program: numbers of
-//! objects do not.
+//! Describes where pointers point that a caller can see, in words that mean the same in another version
+//! of the program.
 
 use patchwright_ir::ObjectId;
 use patchwright_solve::{Term, Terms};
@@ -10,7 +10,8 @@ use crate::{
     visible::Visible,
 };
 
-/// Whether a pointer is a number near 0, with a sign: null, moved a little. No object lies there.
+/// Returns whether a pointer is a number near 0, positive or negative, as null moved by a small offset
+/// is. No object lies there.
 pub fn is_near_null(terms: &mut Terms, pointer: Term) -> Term {
     const NEAR: u128 = 1 << 16;
     let (near, twice) = (terms.constant(64, NEAR), terms.constant(64, 2 * NEAR));

@@ -98,9 +98,9 @@ pub fn encode(
     encoder::Encoder::new(program, options, terms, interrupt).program(entry)
 }
 
-/// Encodes what a program does for the inputs that take the same path as `input`: values of the variables of inputs, zero
-/// where nothing is said. [`Encoding::turns`] has the conditions of the path. There is no bound but
-/// [`Options::instructions`] and [`Options::recursion`].
+/// Encodes the path that the program takes for `input`, an assignment to the variables of inputs in which
+/// everything else is zero. The result holds for all inputs that take this path. [`Encoding::turns`] has
+/// the conditions of the path. Only [`Options::instructions`] and [`Options::recursion`] bound it.
 ///
 /// # Errors
 /// As those of [`encode`].

@@ -1,12 +1,12 @@
-//! Where the loops of a function begin, and what goes from one round to the next: all that has to be known to look at one
-//! round by itself.
+//! Finds the heads of a function's loops and what goes from one round to the next, so that one round can
+//! be looked at by itself.
 
 use patchwright_ir::{BlockId, Function, InstructionKind, LocalId, LocalKind, Operand, Value};
 use rustc_hash::FxHashSet;
 
 use crate::order::Order;
 
-/// The beginning of a loop. Each way that leads round and round leads through one.
+/// The head of a loop. Each cycle of the control flow passes a head.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Head {
     /// Its block.
@@ -15,8 +15,9 @@ pub struct Head {
     pub live: Vec<LocalId>,
 }
 
-/// The beginnings of a function's loops, in the order of its blocks. Nothing if there is more to a round than registers and
-/// memory that outlives the function: objects of its own, values that are not written, temporaries.
+/// Returns the heads of a function's loops, in the order of its blocks. It is `None` if rounds depend on
+/// more than registers and memory that outlives the function: on objects of its own, unwritten values or
+/// temporaries.
 pub fn heads(function: &Function) -> Option<Vec<Head>> {
     let order = Order::of(function);
     let blocks: Vec<BlockId> = function

@@ -12,7 +12,7 @@ use patchwright_ir::{Type, Undefined};
 use patchwright_semantics::{BinaryOp, UnaryOp};
 use patchwright_solve::{Float, Sort, Term, Terms};
 
-/// A value, and when computing it is undefined, for each kind.
+/// The value of an operation, and the condition under which each kind of undefined behaviour occurs.
 #[derive(Clone, Debug)]
 pub struct Meaning {
     /// The value.
@@ -38,7 +38,8 @@ impl Meaning {
     }
 }
 
-/// Bits of a value of this type; `None` for those that terms cannot have: `long double`, records, `void`.
+/// Returns the number of bits of a value of this type. It is `None` for types that terms do not have:
+/// `long double`, records, `void`.
 pub fn width(ty: Type) -> Option<u32> {
     match ty {
         Type::F80 | Type::Void | Type::Aggregate { .. } => None,
@@ -46,7 +47,7 @@ pub fn width(ty: Type) -> Option<u32> {
     }
 }
 
-/// The sort of a value of this type.
+/// Returns the sort of a value of this type, or `None` if terms do not have it.
 pub fn sort(ty: Type) -> Option<Sort> {
     width(ty).map(Sort::Bits)
 }
@@ -59,13 +60,13 @@ fn float(ty: Type) -> Option<Float> {
     }
 }
 
-/// A truth value as an `int`.
+/// Returns a truth value as an `int`, 0 or 1.
 pub fn int_of(terms: &mut Terms, condition: Term) -> Term {
     let (one, zero) = (terms.constant(32, 1), terms.constant(32, 0));
     terms.ite(condition, one, zero)
 }
 
-/// The constant with these bits, in the canonical form of crate `semantics`.
+/// Returns the constant whose canonical form in crate `semantics` is `bits`.
 pub fn constant(terms: &mut Terms, ty: Type, bits: u128) -> Option<Term> {
     let width = width(ty)?;
     let bits = match width {
@@ -75,7 +76,7 @@ pub fn constant(terms: &mut Terms, ty: Type, bits: u128) -> Option<Term> {
     Some(terms.constant(width, bits))
 }
 
-/// Whether `a` compares unequal to zero; a NaN does.
+/// Returns whether `a` compares unequal to zero. A NaN does.
 pub fn truth(terms: &mut Terms, ty: Type, a: Term) -> Option<Term> {
     let width = width(ty)?;
     let zero = terms.constant(width, 0);
@@ -86,8 +87,8 @@ pub fn truth(terms: &mut Terms, ty: Type, a: Term) -> Option<Term> {
     Some(terms.not(equal))
 }
 
-/// `a op b`, both of type `ty`, without shifts; as `semantics::binary`, and `ir::wide` for 128 bits.
-/// `None` where terms have no such operation.
+/// Returns `a op b` for operands of type `ty`, as `semantics::binary` and `ir::wide` define it. It is
+/// `None` for shifts and for operations that terms do not have.
 pub fn binary(terms: &mut Terms, op: BinaryOp, ty: Type, a: Term, b: Term) -> Option<Meaning> {
     if op.is_comparison() {
         let condition = compare(terms, op, ty, a, b)?;
@@ -151,7 +152,7 @@ pub fn binary(terms: &mut Terms, op: BinaryOp, ty: Type, a: Term, b: Term) -> Op
     })
 }
 
-/// `a op b` for a comparison, as a truth value; pointers are compared as addresses.
+/// Returns the truth value of a comparison. Pointers are compared as addresses.
 pub fn compare(terms: &mut Terms, op: BinaryOp, ty: Type, a: Term, b: Term) -> Option<Term> {
     width(ty)?;
     if let Some(kind) = float(ty) {
@@ -186,8 +187,8 @@ pub fn compare(terms: &mut Terms, op: BinaryOp, ty: Type, a: Term, b: Term) -> O
     })
 }
 
-/// `a << b` or `a >> b`, `a` of the promoted type `left`, `b` of type `right`; as
-/// `semantics::shift`.
+/// Returns `a << b` or `a >> b`, with `a` of the promoted type `left` and `b` of type `right`, as
+/// `semantics::shift` defines it.
 pub fn shift(
     terms: &mut Terms,
     op: BinaryOp,
@@ -237,7 +238,7 @@ pub(crate) fn shifts_too_far(terms: &mut Terms, left: Type, count: Term) -> Term
     terms.ult(most, count)
 }
 
-/// `op a`, of the promoted type `ty`; `!` gives an `int`.
+/// Returns `op a` in the promoted type `ty`. The result of `!` is an `int`.
 pub fn unary(terms: &mut Terms, op: UnaryOp, ty: Type, a: Term) -> Option<Meaning> {
     let width = width(ty)?;
     match op {
@@ -266,7 +267,7 @@ pub fn unary(terms: &mut Terms, op: UnaryOp, ty: Type, a: Term) -> Option<Meanin
     }
 }
 
-/// `a`, of type `from`, converted to type `to`; as `semantics::convert`.
+/// Returns `a`, of type `from`, converted to type `to`, as `semantics::convert` defines it.
 pub fn convert(terms: &mut Terms, from: Type, to: Type, a: Term) -> Option<Meaning> {
     let (before, after) = (width(from)?, width(to)?);
     if to == Type::Bool {
@@ -348,7 +349,7 @@ fn fits(terms: &mut Terms, kind: Float, to: Type, a: Term) -> Option<Term> {
     Some(terms.and(above, below))
 }
 
-/// Sign- or zero-extends the low `bits` bits of a value of type `ty`.
+/// Returns the low `bits` bits of a value of type `ty`, extended by its sign or by zeros.
 pub fn extend(terms: &mut Terms, ty: Type, value: Term, bits: u32) -> Option<Term> {
     let width = width(ty)?;
     if bits >= width || bits == 0 {

@@ -1,4 +1,4 @@
-//! How C names what is behind arguments: inputs, objects and harnesses have the same names for it.
+//! Names in C what lies behind arguments. Inputs, objects and harnesses use the same names.
 
 use crate::options::Shape;
 
@@ -10,12 +10,12 @@ fn wrapped(name: &str) -> String {
     }
 }
 
-/// A pointer, cast to another type.
+/// Returns the C expression of pointer `name` cast to the type `to`.
 pub fn cast(name: &str, to: &str) -> String {
     format!("(({to}){})", wrapped(name))
 }
 
-/// The objects that a pointer leads to, taken together: `*p`, or `p` where there are several.
+/// Returns the name of all objects behind a pointer together: `*p`, or `p` if there are several.
 pub fn pointed(name: &str, count: u64) -> String {
     match count {
         1 => format!("*{name}"),
@@ -23,7 +23,8 @@ pub fn pointed(name: &str, count: u64) -> String {
     }
 }
 
-/// One of the objects that a pointer leads to; of a single structure the beginning of the names of its members.
+/// Returns the name of the object `index` behind a pointer. For a single structure it is the beginning of
+/// its members' names.
 pub fn behind(name: &str, count: u64, index: u64, to: &Shape) -> String {
     match (count, to) {
         (1, Shape::Record { .. }) => format!("{}->", wrapped(name)),
@@ -32,7 +33,7 @@ pub fn behind(name: &str, count: u64, index: u64, to: &Shape) -> String {
     }
 }
 
-/// A member of an object, or of what [`behind`] or a dereferenced pointer names.
+/// Returns the name of a member of an object, or of what [`behind`] names.
 pub fn member(name: &str, member: &str) -> String {
     if name.ends_with("->") {
         return format!("{name}{member}");
@@ -43,17 +44,18 @@ pub fn member(name: &str, member: &str) -> String {
     }
 }
 
-/// An element of an array, or one of the objects that a pointer leads to.
+/// Returns the name of an element of an array, or of an object behind a pointer.
 pub fn element(name: &str, index: u64) -> String {
     format!("{}[{index}]", wrapped(name))
 }
 
-/// One of the objects that lie before what a pointer leads to: of this number, counted from 1 towards the beginning.
+/// Returns the name of an object before the one to which a pointer points. `index` counts from 1 towards
+/// the beginning.
 pub fn before_it(name: &str, index: u64) -> String {
     format!("{}[-{index}]", wrapped(name))
 }
 
-/// Whether a name is one of something behind this pointer.
+/// Whether `name` names something behind `pointer`.
 pub fn is_behind(name: &str, pointer: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     let mut rest = name;
@@ -74,12 +76,12 @@ pub fn is_behind(name: &str, pointer: &str) -> bool {
     false
 }
 
-/// What the call of this number gives of a function that a pointer leads to.
+/// Returns the name of the input that the call `number` of a function behind `pointer` returns.
 pub fn given_by(pointer: &str, number: u32) -> String {
     format!("{}_gives_{number}", as_word(pointer))
 }
 
-/// How many elements lie before what a pointer leads to.
+/// Returns the name of the input that says how many elements lie before what `pointer` points to.
 pub fn before(pointer: &str) -> String {
     format!("before_{}", as_word(pointer))
 }
@@ -97,7 +99,8 @@ fn as_word(pointer: &str) -> String {
     name.trim_end_matches('_').to_owned()
 }
 
-/// A number for a pointer of the inputs, or what it leads to, by its name: it means the same in every version of a program.
+/// Returns a number for the name of a pointer input or of its target. It is the same in every version of
+/// a program.
 pub fn number_of_pointer(name: &str) -> u16 {
     // Fowler, Noll and Vo's sum, of 32 bits.
     let mixed = name.bytes().fold(0x811c_9dc5_u32, |sum, byte| {
@@ -114,7 +117,7 @@ pub(crate) fn open(what: &str, apart: &str) -> String {
     format!("{what}{OPEN}{apart}")
 }
 
-/// What a value is that is not encoded, if the function of the terms stands for one.
+/// Returns the description of a value that is not encoded, if `function` of the terms stands for one.
 pub fn opened(function: &str) -> Option<&str> {
     function.split_once(OPEN).map(|(what, _)| what)
 }

@@ -1,4 +1,4 @@
-//! What is encoded, and how far.
+//! The options of the encoding.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use crate::{
     naming,
 };
 
-/// What is looked for beside failed assertions. Each stands for some kinds of undefined behaviour.
+/// A group of undefined behaviour that is looked for beside failed assertions (`--check`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Check {
     /// Accesses out of bounds, of dead objects, of constants; wrong calls of the library.
@@ -33,7 +33,7 @@ pub enum Check {
 }
 
 impl Check {
-    /// All of them, in the order of the command line's help.
+    /// All checks, in the order of the command line's help.
     pub const ALL: [Check; 9] = [
         Check::Bounds,
         Check::Null,
@@ -46,12 +46,12 @@ impl Check {
         Check::Termination,
     ];
 
-    /// Those that are on by default: what ends or corrupts a program.
+    /// Returns the checks that are on by default: errors that end or corrupt a program.
     pub fn usual() -> BTreeSet<Check> {
         BTreeSet::from([Check::Bounds, Check::Null, Check::Div])
     }
 
-    /// Its name on the command line.
+    /// Returns the name of the check on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Check::Bounds => "bounds",
@@ -66,7 +66,7 @@ impl Check {
         }
     }
 
-    /// The check that looks for this kind of undefined behaviour.
+    /// Returns the check that looks for this kind of undefined behaviour.
     pub const fn of(kind: Undefined) -> Check {
         match kind {
             Undefined::NullPointer => Check::Null,
@@ -92,7 +92,7 @@ impl Check {
     }
 }
 
-/// What a parameter is, so that an argument can be made for it.
+/// The shape of a parameter, from which an argument is made.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Shape {
     /// A number; any value of the type. Pointers in it are null.
@@ -132,7 +132,7 @@ pub enum Shape {
 }
 
 impl Shape {
-    /// Bytes of an object of this shape.
+    /// Returns the size in bytes of an object of this shape.
     pub fn size(&self) -> u64 {
         match self {
             Shape::Scalar(ty) => ty.size(),
@@ -142,7 +142,8 @@ impl Shape {
         }
     }
 
-    /// Bytes of an object of this shape that belong to no member, from and to.
+    /// Returns the padding of an object of this shape, as ranges of bytes: first, and behind the
+    /// last.
     pub fn gaps(&self) -> Vec<(u64, u64)> {
         let mut gaps = Vec::new();
         self.add_gaps(0, &mut gaps);
@@ -177,7 +178,8 @@ impl Shape {
         }
     }
 
-    /// How C calls a pointer of this shape where it speaks of what it points to.
+    /// Returns pointer `name` as a C expression of the type that the shape needs, with a cast if its
+    /// declared type is another one.
     pub fn typed(&self, name: &str) -> String {
         match self {
             Shape::Pointer {
@@ -187,7 +189,7 @@ impl Shape {
         }
     }
 
-    /// How deep pointers are followed, if there are some that are not: those are null.
+    /// Returns the depth to which pointers are followed, if deeper ones are taken to be null.
     pub fn cut(&self) -> Option<u32> {
         match self {
             Shape::Scalar(Type::Ptr) => Some(0),
@@ -201,7 +203,7 @@ impl Shape {
     }
 }
 
-/// A parameter of the function that is encoded.
+/// A parameter of the encoded function: its name, its shape and what its pointers may point to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParameterShape {
     /// Its name.
@@ -215,20 +217,20 @@ pub struct ParameterShape {
 }
 
 impl ParameterShape {
-    /// What else the pointer of this name may lead to.
+    /// Returns what else the pointer called `pointer` may point to.
     pub fn ways(&self, pointer: &str) -> &[Way] {
         let found = self.ways.iter().find(|(name, _)| name == pointer);
         found.map_or(&[], |(_, ways)| ways)
     }
 
-    /// What lies before what the pointer of this name leads to, where another one leads into its array.
+    /// Returns the elements before the target of `pointer`, if another pointer points into its array.
     pub fn before(&self, pointer: &str) -> Option<&Before> {
         let found = self.before.iter().find(|(name, _)| name == pointer);
         found.map(|(_, before)| before)
     }
 }
 
-/// Where the program begins.
+/// Where the encoded program begins: at `main`, or at a function.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Entry {
     /// `main`, with this many arguments beside the program's name, each of at most `longest` bytes.
@@ -247,7 +249,7 @@ pub enum Entry {
     },
 }
 
-/// The choices that make one patched program out of a program with choices.
+/// The choices that make one patched program out of a meta-program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Made {
     /// The alternative of each choice that is not the original, counted from 1.
@@ -256,7 +258,7 @@ pub struct Made {
     pub constants: BTreeMap<u32, i64>,
 }
 
-/// How a program is encoded.
+/// The options of an encoding: bounds, checks and what is assumed.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Rounds that a loop is unwound for, where its condition is not decided by constants.

@@ -1,4 +1,4 @@
-//! In which order the blocks of a function are encoded, and what is alive between them.
+//! Computes the order in which the blocks of a function are encoded, and what is alive between them.
 //!
 //! Paths can meet only if all that lead to a block are encoded before it. For loops that means: all
 //! of one round before the next one, and the rounds before what follows. The order is the weak

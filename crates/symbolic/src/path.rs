@@ -1,4 +1,4 @@
-//! Path conditions, as chains of conjuncts that remember what they have in common.
+//! Path conditions as chains of conjuncts, which remember their common part.
 //!
 //! Where two paths meet, the condition of both is usually the one of the branch that parted them. A
 //! conjunction that was built into one term has forgotten where that was, so the conjuncts are kept.

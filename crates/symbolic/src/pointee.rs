@@ -1,8 +1,8 @@
-//! What pointers lead to, in words that mean the same in another version of the program.
+//! Describes what pointers point to, in words that mean the same in another version of the program.
 
 use patchwright_solve::Term;
 
-/// What a pointer leads to.
+/// What a pointer points to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pointee {
     /// An object that the caller can see.
@@ -18,7 +18,7 @@ pub enum Pointee {
     Function(String),
 }
 
-/// Where a pointer leads that is not null.
+/// The possible targets of a pointer that is not null, with offsets and conditions.
 #[derive(Clone, Debug, Default)]
 pub struct Leads {
     /// What it may lead to: under which condition, and how many bytes behind the first, with a sign, in 64 bits (0 for

@@ -1,4 +1,4 @@
-//! The unwinding: blocks in order, paths that part and meet, loops and their bound.
+//! Unwinds a function: blocks in order, paths that part and meet, loops and their bound.
 
 use std::{collections::BTreeMap, rc::Rc};
 

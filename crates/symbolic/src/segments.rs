@@ -1,5 +1,5 @@
-//! Functions cut where their loops begin: what is left between two beginnings is a function without loops, which the encoding
-//! knows from its start to its end.
+//! Cuts functions at the heads of their loops. A segment from one head to the next has no loops, so the
+//! encoding knows it as a whole.
 
 use std::collections::BTreeSet;
 
@@ -15,14 +15,15 @@ use crate::{
     options::{Entry, ParameterShape, Shape},
 };
 
-/// The global that says at which beginning a segment ends, counted from 1; zero if the function returns.
+/// The name of the global that says at which head a segment ends, counted from 1. It is 0 if the function
+/// returns.
 pub const AT: &str = "segment's end";
-/// How the names of globals begin that hold what goes into the next round.
+/// The prefix of the names of globals that hold values for the next round.
 pub const KEPT: &str = "segment's variable ";
 /// Bytes of globals at most whose values at the beginning of a round may be any.
 const MOST_BYTES: u64 = 1024;
 
-/// A value that goes into a round.
+/// A value that goes into a round of a loop.
 #[derive(Clone, Debug)]
 pub struct Carried {
     /// The input that stands for it.
@@ -35,7 +36,7 @@ pub struct Carried {
     pub ty: Type,
 }
 
-/// A function of a module, and where its loops begin.
+/// A function of a module with the heads of its loops.
 pub struct Segments<'m> {
     module: &'m Module,
     id: FunctionId,
@@ -45,7 +46,8 @@ pub struct Segments<'m> {
 }
 
 impl<'m> Segments<'m> {
-    /// Nothing where more goes from round to round than numbers in variables, and memory behind arguments.
+    /// Cuts a function. It is `None` if more goes from round to round than numbers in variables and
+    /// memory behind arguments.
     pub fn of(
         module: &'m Module,
         name: &str,
@@ -105,7 +107,7 @@ impl<'m> Segments<'m> {
         }
     }
 
-    /// How many loops there are.
+    /// Returns the number of loops.
     pub fn count(&self) -> usize {
         self.heads.len()
     }
@@ -172,7 +174,7 @@ impl<'m> Segments<'m> {
             })
     }
 
-    /// The variables that outlive the function, and their sizes.
+    /// Returns the names and sizes of the variables that outlive the function.
     pub fn globals(&self) -> Vec<(&'m str, u64)> {
         let globals = self.module.globals.iter().filter(|one| is_variable(one));
         let mut all: Vec<(&str, u64)> = globals.map(|one| (one.name.as_str(), one.size)).collect();
@@ -180,7 +182,7 @@ impl<'m> Segments<'m> {
         all
     }
 
-    /// What goes into a round of the loop of this number.
+    /// Returns the values that go into a round of loop `head`.
     pub fn carried(&self, head: usize) -> Vec<Carried> {
         let live = self.heads[head].live.iter();
         let numbers = live.filter_map(|&local| match self.register(local)? {
@@ -201,8 +203,8 @@ impl<'m> Segments<'m> {
         format!("{} {name} {}", self.side, local.0)
     }
 
-    /// The segment that begins with the function, or with a round of the loop of this number: a module in which the function
-    /// is that segment, and how it begins.
+    /// Returns a module in which the function is the segment that begins at its start, or with `from`
+    /// at a round of that loop, and the entry of the segment.
     pub fn segment(&self, from: Option<usize>) -> (Module, Entry) {
         let mut module = self.module.clone();
         if from.is_some() {
@@ -386,8 +388,8 @@ impl<'m> Segments<'m> {
     }
 }
 
-/// Whether a function, or one that it may call, keeps something of one call for the next one where nobody looks: in variables
-/// of the library (`strtok`), or in `errno`. What that holds at the beginning of a round is not known.
+/// Whether a function, or one that it may call, keeps state in variables of the library (`strtok`) or in
+/// `errno`. What they hold at the beginning of a round is not known.
 pub fn keeps_state(module: &Module, library: &Module, name: &str) -> bool {
     let defined = |wanted: &str| {
         let of = |module: &'_ Module| {

@@ -1,4 +1,4 @@
-//! The beginning and the end: objects of the program, arguments, what is left.
+//! Encodes the beginning and the end: objects of the program, arguments, and the final state.
 
 use std::rc::Rc;
 

@@ -1,11 +1,11 @@
-//! What a function does with its parameters that are pointers, as far as it tells what they are meant to lead to.
+//! Finds what a function does with its pointer parameters, which tells what they are meant to point to.
 
 use patchwright_ir::{
     Function, InstructionKind, LocalId, LocalKind, Operand, TempId, TerminatorKind, Type, Value,
 };
 use patchwright_semantics::{BinaryOp, UnaryOp};
 
-/// What a function does with a parameter.
+/// Whether a function compares a pointer parameter with null, moves it, or hands it on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Use {
     /// It asks whether it is null.
@@ -16,7 +16,7 @@ pub struct Use {
     pub hands_on: bool,
 }
 
-/// The use of each parameter.
+/// Returns the use of each parameter.
 pub fn uses(function: &Function) -> Vec<Use> {
     let count = function.parameters.len();
     let mut all = vec![Use::default(); count];

@@ -1,4 +1,4 @@
-//! What the caller of a function can see of its work.
+//! Finds what the caller of a function can see of its effects.
 
 /// An object that the caller of the function can see.
 pub(crate) struct Visible {

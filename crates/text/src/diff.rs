@@ -1,4 +1,4 @@
-//! Unified diffs that `patch -p1` and `git apply` take.
+//! Makes unified diffs that `patch -p1` and `git apply` accept, and edits of whole lines.
 
 use similar::{Algorithm, DiffOp, capture_diff_slices, group_diff_ops};
 
@@ -7,7 +7,7 @@ use crate::{Edit, Span};
 /// Unchanged lines shown round a change.
 const CONTEXT: usize = 3;
 
-/// The unified diff that turns `before` into `after`; empty when they are equal.
+/// Returns the unified diff that turns `before` into `after`. The diff is empty if they are equal.
 ///
 /// `path` is the file's path relative to the root of the tree, with `/` between its parts; the header names it
 /// `a/PATH` and `b/PATH`. Both texts must be the contents of an existing file: the diff neither creates nor deletes.
@@ -36,7 +36,8 @@ pub fn unified_diff(path: &[u8], before: &[u8], after: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Edits of whole lines that turn `before` into `after`, sorted, none of them without effect.
+/// Returns the edits of whole lines that turn `before` into `after`: sorted, not overlapping, and each
+/// with an effect.
 pub fn line_edits(before: &[u8], after: &[u8]) -> Vec<Edit> {
     let (old, new) = (lines(before), lines(after));
     let offset = |line: usize| old[..line].iter().map(|line| line.len()).sum::<usize>() as u32;

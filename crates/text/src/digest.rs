@@ -1,10 +1,11 @@
-//! Names for contents: two that are equal have the same contents.
+//! SHA-256 digests of sequences of fields, used as keys for contents.
 
 use std::fmt;
 
 use sha2::{Digest as _, Sha256};
 
-/// A SHA-256 of something.
+/// A SHA-256 digest. Contents with equal digests are taken for equal. `Display` writes 64 hexadecimal
+/// digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Digest([u8; 32]);
 
@@ -21,28 +22,29 @@ impl fmt::Debug for Digest {
     }
 }
 
-/// Makes a [`Digest`] of a sequence of fields. Each is preceded by its length, so that no two
-/// different sequences look alike.
+/// Computes the [`Digest`] of a sequence of fields. The hasher writes the length of each field before the
+/// field, so different sequences have different digests.
 #[derive(Clone, Default)]
 pub struct Hasher(Sha256);
 
 impl Hasher {
-    /// A hasher that has seen nothing.
+    /// Makes a hasher that no field was added to.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a field.
+    /// Adds `bytes` as one field.
     pub fn field(&mut self, bytes: impl AsRef<[u8]>) -> &mut Self {
         self.pieces([bytes.as_ref()])
     }
 
-    /// Adds a number.
+    /// Adds a number as a field of eight bytes, the lowest first.
     pub fn number(&mut self, number: u64) -> &mut Self {
         self.field(number.to_le_bytes())
     }
 
-    /// Adds a field that is given in pieces: what counts is their concatenation.
+    /// Adds one field that is given in pieces. The digest is that of their concatenation, however it
+    /// is cut.
     pub fn pieces<'p>(
         &mut self,
         pieces: impl IntoIterator<Item = &'p [u8], IntoIter: Clone>,
@@ -56,7 +58,7 @@ impl Hasher {
         self
     }
 
-    /// The digest of the fields so far.
+    /// Returns the digest of the fields added so far. More fields may follow.
     pub fn finish(&self) -> Digest {
         Digest(self.0.clone().finalize().into())
     }

@@ -1,8 +1,8 @@
-//! Edits of a text: data first, applied in one place.
+//! Edits of a text. An edit is data; [`apply_edits`] applies a list of them.
 
 use crate::Span;
 
-/// Replace the bytes of `span` by `text`. An empty span inserts, an empty text deletes.
+/// Replaces the bytes of `span` by `text`. An empty span inserts; an empty text deletes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edit {
     /// What is replaced, in the text before any edit.
@@ -12,7 +12,7 @@ pub struct Edit {
 }
 
 impl Edit {
-    /// Replaces `span` by `text`.
+    /// Makes the edit that replaces `span` by `text`.
     pub fn replace(span: Span, text: impl Into<Vec<u8>>) -> Self {
         Self {
             span,
@@ -20,7 +20,7 @@ impl Edit {
         }
     }
 
-    /// Inserts `text` before the byte at `offset`.
+    /// Makes the edit that inserts `text` before the byte at `offset`.
     pub fn insert(offset: u32, text: impl Into<Vec<u8>>) -> Self {
         Self::replace(Span::empty(offset), text)
     }
@@ -37,7 +37,7 @@ pub enum Beside {
     Else,
 }
 
-/// Why edits cannot be applied.
+/// Why [`apply_edits`] refuses a list of edits.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EditError {
     /// An edit reaches behind the end of the text, or its span is turned round.
@@ -58,7 +58,7 @@ pub enum EditError {
     },
 }
 
-/// Applies `edits`, given in any order, to `source`.
+/// Returns `source` with all `edits` applied. They may come in any order.
 ///
 /// Edits must not overlap or lie in each other; edits that only touch are fine. Insertions at one place keep the order
 /// in which they are given and come before a replacement that begins there.

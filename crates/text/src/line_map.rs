@@ -1,8 +1,8 @@
-//! Byte offsets ↔ lines and columns.
+//! Converts between byte offsets and lines with columns.
 
 use crate::Span;
 
-/// A place as people and compilers name it.
+/// A line and a column, as compilers print them: both count from 1, columns in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LineColumn {
     /// Line number; the first line is 1.
@@ -11,7 +11,7 @@ pub struct LineColumn {
     pub column: u32,
 }
 
-/// Where the lines of one file begin.
+/// The offsets at which the lines of one file begin.
 ///
 /// A line ends with `\n` or `\r\n`. A `\r` alone ends no line, as in gcc.
 #[derive(Clone, Debug)]
@@ -43,12 +43,13 @@ impl LineMap {
         }
     }
 
-    /// Number of lines. A file that ends with a newline has an empty last line; an empty file has one line.
+    /// Returns the number of lines. A file that ends with a newline has an empty last line; an empty
+    /// file has one line.
     pub fn line_count(&self) -> u32 {
         self.starts.len() as u32
     }
 
-    /// The line and column of the byte at `offset`; an offset behind the end is taken as the end.
+    /// Returns the line and column of the byte at `offset`. Offsets behind the end count as the end.
     pub fn line_column(&self, offset: u32) -> LineColumn {
         let offset = offset.min(self.length);
         let index = self.starts.partition_point(|start| *start <= offset) - 1;
@@ -58,20 +59,21 @@ impl LineMap {
         }
     }
 
-    /// The line of the byte at `offset`.
+    /// Returns the line, from 1, of the byte at `offset`.
     pub fn line(&self, offset: u32) -> u32 {
         self.line_column(offset).line
     }
 
-    /// The offset of a line and column. The column just behind the line's text is a place too; a column in or behind
-    /// the line terminator, or a line that is not there, gives `None`.
+    /// Returns the byte offset of a line and column. The column just behind the line's text is valid.
+    /// A column in or behind the line terminator gives `None`, and so does a line that does not
+    /// exist.
     pub fn offset(&self, place: LineColumn) -> Option<u32> {
         let span = self.line_span(place.line)?;
         let offset = span.start.checked_add(place.column.checked_sub(1)?)?;
         (offset <= span.end).then_some(offset)
     }
 
-    /// The text of a line (the first is 1) without its terminator.
+    /// Returns the span of a line's text without its terminator. Lines count from 1.
     pub fn line_span(&self, line: u32) -> Option<Span> {
         let index = line.checked_sub(1)? as usize;
         Some(Span {

@@ -1,4 +1,4 @@
-//! A range of bytes of one file.
+//! A half-open range of bytes of one file.
 
 use std::fmt;
 use std::ops::Range;
@@ -17,7 +17,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// The span `start..end`; offsets in the wrong order are swapped.
+    /// Makes the span `start..end`. Offsets in the wrong order are swapped.
     pub fn new(start: u32, end: u32) -> Self {
         Self {
             start: start.min(end),
@@ -25,7 +25,7 @@ impl Span {
         }
     }
 
-    /// The empty span at `offset`: a place to insert.
+    /// Makes the empty span at `offset`, where an edit can insert.
     pub fn empty(offset: u32) -> Self {
         Self {
             start: offset,
@@ -33,17 +33,17 @@ impl Span {
         }
     }
 
-    /// Number of bytes.
+    /// Returns the number of bytes.
     pub fn len(self) -> u32 {
         self.end.saturating_sub(self.start)
     }
 
-    /// Whether the span holds no byte.
+    /// Whether the span has no byte.
     pub fn is_empty(self) -> bool {
         self.end <= self.start
     }
 
-    /// The span as a range of indices.
+    /// Returns the span as a range for indexing.
     pub fn range(self) -> Range<usize> {
         self.start as usize..self.end.max(self.start) as usize
     }
@@ -53,7 +53,7 @@ impl Span {
         self.start <= offset && offset < self.end
     }
 
-    /// Whether every byte of `other` lies in this span (equal spans contain each other).
+    /// Whether every byte of `other` lies in this span. Equal spans contain each other.
     pub fn contains_span(self, other: Span) -> bool {
         self.start <= other.start && other.end <= self.end
     }
@@ -63,7 +63,7 @@ impl Span {
         self.start.max(other.start) < self.end.min(other.end)
     }
 
-    /// The bytes of `source` in this span, or `None` when it reaches beyond the end.
+    /// Returns the bytes of `source` in this span, or `None` if the span ends beyond `source`.
     pub fn slice(self, source: &[u8]) -> Option<&[u8]> {
         source.get(self.range())
     }

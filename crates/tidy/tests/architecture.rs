@@ -173,6 +173,7 @@ const LONG_FILES: &[(&str, &str)] = &[];
 const HOSTS: &[&str] = &[
     "example.invalid",
     "github.com",
+    "json-schema.org",
     "keepachangelog.com",
     "rustup.rs",
     "semver.org",

@@ -298,6 +298,105 @@ fn sentences_are_short() {
     assert_none(complaints);
 }
 
+/// Whether a sentence compares a number with a former one.
+fn compares_with_a_former_number(sentence: &str) -> bool {
+    let words: BTreeSet<String> = sentence
+        .split(|c: char| !c.is_alphanumeric())
+        .map(str::to_lowercase)
+        .collect();
+    let has = |word: &str| words.contains(word);
+    let is_number = |word: &String| word.starts_with(|c: char| c.is_ascii_digit());
+    let is_former = has("before") && has("now") || has("formerly") || has("used") && has("was");
+    is_former && words.iter().any(is_number)
+}
+
+#[test]
+fn former_numbers_stand_on_the_pages_of_results() {
+    assert!(compares_with_a_former_number(
+        "It takes 3 s now, and took 9 before."
+    ));
+    assert!(!compares_with_a_former_number("Before 3 s are over, wait."));
+    let mut complaints = Vec::new();
+    for page in pages() {
+        if belongs(&page, "docs/results/") {
+            continue;
+        }
+        for (line, paragraph) in paragraphs(&read(&root().join(&page))) {
+            for sentence in sentences(&paragraph) {
+                if compares_with_a_former_number(&sentence) {
+                    complaints.push(format!("{}:{line}: {sentence}", page.display()));
+                }
+            }
+        }
+    }
+    assert_none(complaints);
+}
+
+/// The commands of `patchwright` that a page tells to type.
+fn typed_commands(page: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut is_code = false;
+    for line in page.lines() {
+        if line.starts_with("```") {
+            is_code = !is_code;
+        }
+        let is_typed = line.starts_with("    ") || is_code;
+        let typed = line.trim_start().trim_start_matches("$ ");
+        let rest = typed.split("patchwright ").nth(1);
+        let is_first = typed.starts_with("patchwright ") || typed.contains("| patchwright ");
+        if let (true, true, Some(rest)) = (is_typed, is_first, rest) {
+            found.extend(rest.split_whitespace().next().map(str::to_owned));
+        }
+    }
+    found
+}
+
+#[test]
+fn commands_that_pages_type_exist() {
+    let source = read(&root().join("crates/cli/src/commands.rs"));
+    let all = source.split("pub enum Command {").nth(1).unwrap();
+    let known: BTreeSet<String> = all
+        .lines()
+        .filter_map(|line| line.strip_prefix("    "))
+        .filter(|line| line.starts_with(|c: char| c.is_ascii_uppercase()))
+        .filter_map(|line| line.split(['(', ' ', ',']).next())
+        .map(str::to_lowercase)
+        .collect();
+    assert!(known.contains("repair"), "{known:?}");
+    let mut complaints = Vec::new();
+    let mut count = 0;
+    for page in pages() {
+        for command in typed_commands(&read(&root().join(&page))) {
+            count += 1;
+            // `COMMAND` stands for any.
+            if !known.contains(&command) && command != "COMMAND" && command != "help" {
+                complaints.push(format!("{}: patchwright {command}", page.display()));
+            }
+        }
+    }
+    assert!(count > 50, "{count}");
+    assert_none(complaints);
+}
+
+#[test]
+fn guides_with_console_blocks_are_executed_by_a_test() {
+    let tests: String = files("crates/cli/tests")
+        .iter()
+        .filter(|path| path.extension().is_some_and(|extension| extension == "rs"))
+        .map(|path| read(&root().join(path)))
+        .collect();
+    let mut complaints = Vec::new();
+    for page in pages() {
+        let name = page.to_string_lossy().into_owned();
+        let is_guide = belongs(&page, "docs/guide/") || name == "README.md";
+        let has_blocks = read(&root().join(&page)).contains("```console\n$ patchwright ");
+        if is_guide && has_blocks && !tests.contains(&name) {
+            complaints.push(format!("{name} has console blocks that no test executes"));
+        }
+    }
+    assert_none(complaints);
+}
+
 #[test]
 fn a_reader_of_pages_sees_sentences_and_no_code() {
     let page = "# A heading\n\nOne `piece of code`\nand [a link](else/where.md). Two.\n\n    indented code\n\n- three\n  goes on\n- four!\n\n| a | table |\n\n```c\nint five;\n```\n";

@@ -36,9 +36,9 @@ const SOURCES: [(&str, &[&str]); 9] = [
 const INTRODUCTION: &str = "\
 # The JSON that commands print
 
-`--json` prints one object, `validate --jsonl` one a line. `schema` names what it is; within a `schema_version` a field keeps its name
-and meaning, and new fields may come. Times are in milliseconds unless a field says otherwise, lines count from 1. A field
-that may have no value is one *or null*; an *object by …* has members that are not known before.
+`--json` prints one object, `validate --jsonl` one a line. Each has a `schema`, its name, and a `schema_version`, a number: within a
+version a field keeps its name and meaning, and new fields may come. A field without a type is a number. Times are in milliseconds unless a field
+says otherwise, lines count from 1. A field that may have no value is one *or null*; an *object by …* has members that are not known before.
 
 This page is made of the comments in the sources: `PATCHWRIGHT_BLESS=1 cargo test -p patchwright-tidy json` renews it.
 ";
@@ -136,8 +136,12 @@ fn types(source: &str, file: &str, missing: &mut Vec<String>) -> String {
                 if let Some((name, is_struct)) = found.filter(|_| is_serialized) {
                     let _ = write!(
                         text,
-                        "\n### *{name}*\n\n{said}{}",
-                        if said.is_empty() { "" } else { "\n\n" }
+                        "\n### *{name}*\n{}",
+                        if said.is_empty() {
+                            String::new()
+                        } else {
+                            format!("\n{said}\n")
+                        }
                     );
                     open = Some((name, is_struct));
                 }
@@ -165,9 +169,15 @@ fn types(source: &str, file: &str, missing: &mut Vec<String>) -> String {
                 if said.is_empty() {
                     missing.push(format!("{file}: {name}.{member}"));
                 }
-                let _ = match kind {
-                    Some(kind) => writeln!(text, "- `{shown}` ({}): {said}", words(kind)),
-                    None => writeln!(text, "- `{shown}`: {said}"),
+                // The introduction says it of all.
+                if shown == "schema" || shown == "schema_version" {
+                    continue;
+                }
+                let _ = match kind.map(words) {
+                    Some(kind) if kind != "number" => {
+                        writeln!(text, "\n`{shown}` ({kind}): {said}")
+                    }
+                    _ => writeln!(text, "\n`{shown}`: {said}"),
                 };
             }
         }

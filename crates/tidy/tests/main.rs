@@ -4,4 +4,5 @@ mod architecture;
 mod documents;
 mod json;
 mod modules;
+mod project;
 mod troubleshooting;

@@ -1,4 +1,4 @@
-//! Whether woven programs are right: of the plausible patches that were not built by themselves a sample is, in the end.
+//! Audits woven programs: builds a sample of the plausible patches that were not built by themselves.
 //!
 //! One build audits several patches that change different lines, unless the user has said how many are to be audited. If it does not pass
 //! all tests, each of them is built by itself.
@@ -21,7 +21,7 @@ use crate::set::PatchSet;
 use crate::verdict::PatchVerdict;
 use crate::{AUDIT, Event, LEAST_FOR_AUDIT, MOST_TOGETHER, ValidateOptions};
 
-/// What is needed to audit verdicts.
+/// Everything that auditing verdicts needs.
 pub struct Audit<'a> {
     /// Builds and tests.
     pub plain: &'a Plain<'a>,
@@ -35,7 +35,7 @@ pub struct Audit<'a> {
     pub order: Vec<usize>,
 }
 
-/// How many of so many patches are audited.
+/// Returns how many of `patches` plausible patches are audited.
 pub fn sample_size(patches: usize, set: &PatchSet, options: &ValidateOptions) -> usize {
     let percent = options.audit.unwrap_or_else(|| {
         let is_large = set.entries.len() > LEAST_FOR_AUDIT;
@@ -62,7 +62,8 @@ fn sample(entries: Vec<usize>, set: &PatchSet, options: &ValidateOptions) -> Vec
 }
 
 impl Audit<'_> {
-    /// Builds the sample, and what a difference makes doubtful.
+    /// Builds and tests the sample. If a verdict was wrong, it also builds the patches whose verdicts
+    /// have the same grounds.
     ///
     /// # Errors
     /// As for [`Plain::check`].
@@ -114,8 +115,8 @@ impl Audit<'_> {
         };
         format!(
             "AUDIT FAILED: {id} is plausible in a woven program{reached}, and {} in a build of its own. This is a bug of \
-             Patchwright, or a test is not stable; please report it, with the project and the patch. What rests on the same \
-             ground ({others} more) is built by itself now",
+             Patchwright, or a test is not stable; please report it, with the project and the patch. The verdicts of {others} more \
+             patches have the same grounds, so these are now built by themselves",
             checked.verdict.word()
         )
     }

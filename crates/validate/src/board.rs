@@ -42,6 +42,7 @@ struct State {
 }
 
 impl<'b> Board<'b> {
+    /// Makes a board on which no patch has a verdict.
     pub fn new(
         test_files: &TestFiles<'_>,
         set: &PatchSet,
@@ -97,7 +98,7 @@ impl<'b> Board<'b> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Enough patches are plausible.
+    /// Whether enough patches are plausible for the run to stop.
     pub fn is_stopped(&self) -> bool {
         self.state().stopped.is_some()
     }
@@ -111,12 +112,13 @@ impl<'b> Board<'b> {
             .any(|verdict| matches!(verdict, PatchVerdict::Implausible(_)))
     }
 
+    /// Whether the patch has a verdict.
     pub fn is_settled(&self, entry: usize) -> bool {
         self.state().patches[entry].verdict.is_some()
     }
 
-    /// What a run of so many tests takes, as a part of what all these patches have taken, by the tests that were run for them; `None` if none
-    /// was.
+    /// Returns which part of the tests that were run on these patches a run of `count` tests is. It
+    /// is `None` if no test was run.
     pub fn part_of_all_tests(&self, entries: &[usize], count: usize) -> Option<f64> {
         let state = self.state();
         let patches = || entries.iter().map(|entry| &state.patches[*entry]);
@@ -132,7 +134,7 @@ impl<'b> Board<'b> {
         (!of_all.is_empty() && total > 0.0).then(|| mean / total)
     }
 
-    /// The test that spoke against a patch.
+    /// Returns the test that spoke against a patch.
     pub fn killer(&self, entry: usize) -> Option<usize> {
         match &self.state().patches[entry].verdict {
             Some(PatchVerdict::Implausible(killer)) => Some(killer.test),
@@ -180,8 +182,9 @@ impl<'b> Board<'b> {
         }
     }
 
-    /// The tests are known, and perhaps some verdicts. Whether there is more to do.
-    /// They are told once: of a few patches the first look at the untouched program may come later.
+    /// Announces the tests and the verdicts that are known already. It breaks if nothing is left to
+    /// do. It may be called twice, and then announces the tests once: of few patches the untouched
+    /// program may be tested later.
     pub fn begin(&self, tests: Tests) -> ControlFlow<()> {
         let mut state = self.state();
         let is_told = !std::mem::replace(&mut state.tests, tests).names.is_empty();
@@ -202,8 +205,9 @@ impl<'b> Board<'b> {
         self.deliver()
     }
 
-    /// A verdict is known. It is told at once, unless the run stops after a number of plausible
-    /// patches: then the order counts.
+    /// Sets the verdict of a patch. It is announced at once, unless the run stops after a number of
+    /// plausible patches, because then the order counts. `overruled` says that the patch was
+    /// plausible in a woven program and is not by itself.
     ///
     /// `overruled` says that woven with others the patch was plausible, and is not by itself.
     pub fn settle(&self, entry: usize, checked: &Checked, overruled: bool) {
@@ -228,7 +232,7 @@ impl<'b> Board<'b> {
         }
     }
 
-    /// A patch cannot be validated together with others.
+    /// Notes that a patch cannot be validated together with others, and why.
     pub fn set_apart(&self, entry: usize, reason: &str) {
         let mut state = self.state();
         for number in self.and_followers(entry) {
@@ -236,8 +240,8 @@ impl<'b> Board<'b> {
         }
     }
 
-    /// A patch is plausible in a woven program, and `representative`, of which that is confirmed, did the same in every
-    /// test.
+    /// Sets the verdict of a plausible patch of a woven program. The confirmed patch `representative`
+    /// did the same in every test.
     pub fn settle_with(&self, entry: usize, checked: &Checked, representative: usize) {
         {
             let mut state = self.state();
@@ -251,7 +255,8 @@ impl<'b> Board<'b> {
         self.settle(entry, checked, false);
     }
 
-    /// A patch is plausible in a woven program, and so are these, of which one build with all of them passed.
+    /// Sets the verdict of a plausible patch of a woven program, which was confirmed by one build
+    /// with the patches `together`.
     pub fn settle_together(&self, entry: usize, checked: &Checked, together: &[usize]) {
         {
             let mut state = self.state();
@@ -266,13 +271,13 @@ impl<'b> Board<'b> {
         self.settle(entry, checked, false);
     }
 
-    /// Whether the untouched program was built for a run.
+    /// Counts the untouched program: whether it was built for this run.
     pub fn count_untouched(&self, is_built: bool) {
         self.state().stats.untouched_builds += usize::from(is_built);
     }
 
-    /// A build that settles nothing by itself: of several patches at once, or of one that is in doubt as long as nobody knows what the
-    /// untouched program does.
+    /// Counts a build that sets no verdict: of several patches at once, or of a patch that is in
+    /// doubt until the untouched program is tested.
     pub fn count_build(&self, checked: &Checked) {
         let mut state = self.state();
         state.stats.builds += 1;
@@ -282,17 +287,17 @@ impl<'b> Board<'b> {
         state.stats.executions += checked.executions;
     }
 
-    /// This is the verdict of a patch, and what it took, if the untouched program does not say otherwise.
+    /// Keeps a verdict that counts unless the untouched program contradicts it.
     pub fn put_off(&self, entry: usize, checked: Checked) {
         self.state().put_off.insert(entry, checked);
     }
 
-    /// What was put off; it counts nowhere yet.
+    /// Removes and returns the verdicts that were put off. They do not count yet.
     pub fn take_put_off(&self) -> BTreeMap<usize, Checked> {
         std::mem::take(&mut self.state().put_off)
     }
 
-    /// The plausible patches that were not built by themselves, one of each tree.
+    /// Returns the plausible patches that were not built by themselves, one of each tree.
     pub fn unbuilt(&self) -> Vec<usize> {
         let state = self.state();
         let patches = state.patches.iter().enumerate();
@@ -304,12 +309,13 @@ impl<'b> Board<'b> {
         unbuilt.map(|(entry, _)| entry).collect()
     }
 
+    /// Returns how the verdict of a patch was reached.
     pub fn reached(&self, entry: usize) -> Option<Reached> {
         self.state().patches[entry].reached()
     }
 
-    /// The patches whose verdicts rest on the same ground as that of this one: the class of it, or what was built together with it, or
-    /// whatever woven programs say alone.
+    /// Returns the patches whose verdicts have the same grounds as that of `entry`: its class, the
+    /// patches of the same build, or all verdicts that only woven programs gave.
     pub fn ground(&self, entry: usize) -> Vec<usize> {
         let state = self.state();
         let (own, reached) = (&state.patches[entry], state.patches[entry].reached());
@@ -329,11 +335,13 @@ impl<'b> Board<'b> {
         same.map(|(other, _)| other).collect()
     }
 
+    /// Whether the patch was audited.
     pub fn is_audited(&self, entry: usize) -> bool {
         self.state().patches[entry].audited.is_some()
     }
 
-    /// A plausible patch has passed all tests in a build with others, which is counted already.
+    /// Notes that a plausible patch passed all tests in an audit's build with others, which is
+    /// counted already.
     pub fn audited_with_others(&self, entry: usize) {
         let mut state = self.state();
         state.stats.audited += 1;
@@ -342,7 +350,8 @@ impl<'b> Board<'b> {
         }
     }
 
-    /// A plausible patch was built by itself all the same. If that build says something else, its verdict counts.
+    /// Notes that a plausible patch was built by itself for an audit. If that build contradicts, its
+    /// verdict counts.
     pub fn audited(&self, entry: usize, checked: &Checked) {
         let mut state = self.state();
         let is_right = checked.verdict == PatchVerdict::Plausible;
@@ -374,8 +383,8 @@ impl<'b> Board<'b> {
         }
     }
 
-    /// Tells what comes next in the order of the set, if the order counts; breaks when enough
-    /// patches are plausible.
+    /// Announces verdicts in the order of the set, if the order counts. It breaks when enough patches
+    /// are plausible.
     pub fn deliver(&self) -> ControlFlow<()> {
         let Some(wanted) = self.options.stop_after else {
             return ControlFlow::Continue(());
@@ -399,15 +408,18 @@ impl<'b> Board<'b> {
         }
     }
 
+    /// Adds the numbers of a woven program to the statistics.
     pub fn count_woven(&self, woven: WovenStats) {
         let mut state = self.state();
         state.stats.woven.get_or_insert_default().add(&woven);
     }
 
+    /// Sets the number of copies that had to be made anew.
     pub fn count_renewed(&self, copies: usize) {
         self.state().stats.renewed_copies = copies;
     }
 
+    /// Returns the result of the run.
     pub fn finish(self, prepare: Duration, validate: Duration, phases: Vec<Phase>) -> Validation {
         let state = self
             .state

@@ -1,4 +1,4 @@
-//! What a set costs plainly and woven, estimated from what the untouched program took.
+//! Estimates the time of a set, built one by one and woven, from the time of the untouched program.
 //!
 //! Weaving has a price that does not depend on the number of patches: sources are read, what compiles is found out, the woven text is
 //! compiled, and every test is run once more. So a few patches are built by themselves in less time. The estimate is rough, and decides
@@ -57,8 +57,8 @@ fn count(number: usize) -> u32 {
 }
 
 impl Cost {
-    /// What these patches of a set take, as far as builds are concerned: `build` is what the untouched program's took, and `commands` how its
-    /// sources are compiled.
+    /// Estimates the builds of these patches. `build` is the time of the untouched program's build,
+    /// and `commands` are the compilations of its sources.
     pub fn of_builds(
         set: &PatchSet,
         entries: &[usize],
@@ -79,7 +79,7 @@ impl Cost {
         }
     }
 
-    /// With so many tests, which take so much time.
+    /// Adds `count` tests, which take the time `tests` together.
     pub fn with_tests(self, tests: Duration, count: usize) -> Self {
         Self {
             tests,
@@ -102,14 +102,14 @@ impl Cost {
         EACH + self.rebuild().1 + self.tests / 2
     }
 
-    /// Whether the tests take much longer than what is built for a patch, and weaving saves nothing of that.
+    /// Whether the tests take much longer than the builds of a patch, and weaving saves none of that.
     pub fn is_mostly_tests(&self) -> bool {
         let is_long = self.tests > LONG.max(self.rebuild().1 * 2);
         is_long && !self.is_less_woven()
     }
 
-    /// The most time that the tests may take for it to be worth while to run them twice on the untouched program: where patches are woven,
-    /// any (`None`), and else little beside what the patches take.
+    /// Returns the longest time of the tests for which a second run on the untouched program is worth
+    /// while. It is `None` if any time is, because patches are woven.
     pub fn most_again(&self, may_weave: bool) -> Option<Duration> {
         let is_worth = |tests: Duration| {
             let cost = self.with_tests(tests, self.count);
@@ -127,7 +127,7 @@ impl Cost {
         None
     }
 
-    /// When it pays to build the program so that uses of what nobody has written are reported.
+    /// Returns when it pays to build the program so that uses of unwritten values are reported.
     pub fn watch(&self) -> Watch {
         let alone = self.plain();
         let build = READING + self.build;
@@ -140,7 +140,7 @@ impl Cost {
         }
     }
 
-    /// Whether the patches take less time woven than each by itself.
+    /// Whether weaving the patches takes less time than building each by itself.
     pub fn is_less_woven(&self) -> bool {
         let (compile, rebuild) = self.rebuild();
         let plain = self.plain();

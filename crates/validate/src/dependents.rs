@@ -1,4 +1,4 @@
-//! Which sources a changed header matters to.
+//! Finds the sources that a changed header affects, by comparing preprocessed texts.
 //!
 //! A patch that changes a header would have every source compiled again, since makefiles written by hand do not know what
 //! depends on it, and others know only that it was read. The preprocessor knows: a source whose text after preprocessing is
@@ -18,7 +18,7 @@ use patchwright_text::{Digest, Hasher};
 
 use crate::rebuild::has;
 
-/// The sources of a build, and what the untouched program has of them.
+/// The sources of a build, and their preprocessed texts in the untouched program.
 pub struct Dependents {
     /// By their paths in the project, with the ways in which they are compiled.
     sources: BTreeMap<PathBuf, Vec<CompileCommand>>,
@@ -37,7 +37,7 @@ struct Preprocessed {
     text: Digest,
 }
 
-/// What is to be built again for a patch.
+/// The sources and objects to build again for a patch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Affected {
     /// Sources of which the compiler sees another text.
@@ -47,7 +47,7 @@ pub struct Affected {
 }
 
 impl Dependents {
-    /// For a build with these commands, as programs in this copy see it.
+    /// Prepares the sources of these commands, whose paths are those that programs in the copy see.
     pub fn new(commands: &[CompileCommand], sandbox: &Sandbox) -> Self {
         Dependents {
             sources: included::sources(commands, sandbox),
@@ -61,12 +61,12 @@ impl Dependents {
         command.rebase(&self.root, sandbox.run_root())
     }
 
-    /// The sources that are known, by their paths in the project.
+    /// Returns the paths of the sources, relative to the project.
     pub fn sources(&self) -> impl Iterator<Item = &Path> {
         self.sources.keys().map(PathBuf::as_path)
     }
 
-    /// The state of everything that sources read in this copy.
+    /// Returns the state of all files that the sources read in this copy.
     pub fn inputs(&self, sandbox: &Sandbox) -> Inputs {
         let read = self.untouched.get().into_iter().flat_map(BTreeMap::values);
         let files = read.flatten().flatten().flat_map(|way| &way.files);
@@ -79,7 +79,8 @@ impl Dependents {
         )
     }
 
-    /// Reads the untouched sources, unless that has been done. The worker's copy is that of the untouched program.
+    /// Preprocesses the untouched sources, unless that was done. The worker's copy must be that of
+    /// the untouched program.
     ///
     /// # Errors
     /// A preprocessor that cannot be run.
@@ -99,9 +100,9 @@ impl Dependents {
         Ok(())
     }
 
-    /// What is to be built again when these existing files (relative to the project's root) have other contents, which the
-    /// worker's copy has, and there are these `added` headers. `None` if it cannot be told: no source reads one of the changed files that is
-    /// no source itself.
+    /// Returns what to build again if the contents of the files `changed` differ and there are
+    /// headers `added`, both relative to the project's root. The worker's copy has the new contents.
+    /// It is `None` if that cannot be told, because no source reads one of the changed headers.
     ///
     /// # Errors
     /// A preprocessor that cannot be run.
@@ -187,11 +188,11 @@ impl Dependents {
     }
 }
 
-/// When files were written, and how long they are.
+/// The times and lengths of the files that sources read.
 pub struct Inputs(Vec<(PathBuf, Option<(SystemTime, u64)>)>);
 
 impl Inputs {
-    /// Whether any of them is another one now.
+    /// Whether one of the files was changed since.
     pub fn have_changed(&self, sandbox: &Sandbox) -> bool {
         let now = |file: &Path| state(&sandbox.folder().join(file));
         let changed = self.0.iter().find(|(file, before)| now(file) != *before);
@@ -207,7 +208,7 @@ fn state(path: &Path) -> Option<(SystemTime, u64)> {
     Some((metadata.modified().ok()?, metadata.len()))
 }
 
-/// Makes the files of a copy look as if a build had just been done of everything but what is affected.
+/// Sets the times of a copy's files as if everything had just been built, except what is affected.
 ///
 /// # Errors
 /// A time that cannot be set.

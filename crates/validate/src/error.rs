@@ -1,4 +1,4 @@
-//! Why a set of patches cannot be validated.
+//! The errors of a run.
 
 use patchwright_exec::{
     BuildError, FileError, JournalError, PoolError, ProjectError, RecordError, RunError, TestError,
@@ -28,7 +28,7 @@ pub enum ValidateError {
     #[error(transparent)]
     Record(#[from] RecordError),
     /// No test is stable.
-    #[error("no test tells anything: each of them ({names}) passes and fails without any change")]
+    #[error("all tests are flaky: each of them ({names}) passes and fails without any change")]
     OnlyFlaky {
         /// Their names.
         names: String,
@@ -67,7 +67,7 @@ pub enum ValidateError {
 }
 
 impl ValidateError {
-    /// The user, or a signal, has ended the run.
+    /// Whether the user or a signal has ended the run.
     pub fn is_cancelled(&self) -> bool {
         match self {
             ValidateError::Run(RunError::Cancelled)

@@ -1,4 +1,4 @@
-//! The first try of a run: few patches are validated before the untouched program is asked.
+//! Validates few patches before the untouched program is tested.
 
 use std::ops::ControlFlow;
 

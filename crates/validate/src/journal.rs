@@ -1,5 +1,5 @@
-//! What is known, kept on disk, so that an interrupted run can be resumed: the baseline and one
-//! line for each tree whose verdict is known. Each is on disk before the run goes on.
+//! Keeps verdicts on disk, so that an interrupted run can be resumed: the baseline, and one line for each
+//! patched tree.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -23,7 +23,7 @@ enum Line {
     Tree(Record),
 }
 
-/// What is known of a patched tree.
+/// The verdict of a patched tree and how it was reached.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
     tree: String,
@@ -39,7 +39,7 @@ pub struct Record {
     pub total: std::time::Duration,
 }
 
-/// An open journal.
+/// An open journal of verdicts.
 pub struct Journal {
     file: patchwright_exec::Journal,
     known: HashMap<String, Record>,
@@ -78,22 +78,22 @@ impl Journal {
         })
     }
 
-    /// The file.
+    /// Returns the path of the journal's file.
     pub fn path(&self) -> &Path {
         self.file.path()
     }
 
-    /// What the tests do on the untouched program, if it is known.
+    /// Returns the results of the tests on the untouched program, if they are known.
     pub fn untouched(&self) -> Option<&UntouchedTests> {
         self.untouched.as_ref()
     }
 
-    /// What is known of a tree.
+    /// Returns the record of a patched tree, if it is known.
     pub fn known(&self, tree: Digest) -> Option<&Record> {
         self.known.get(&tree.to_string())
     }
 
-    /// Keeps what the tests do on the untouched program.
+    /// Keeps the results of the tests on the untouched program.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -101,7 +101,7 @@ impl Journal {
         self.file.add(&Line::Untouched(untouched.clone()))
     }
 
-    /// Keeps what is known of a tree.
+    /// Keeps the verdict of a patched tree.
     ///
     /// # Errors
     /// When it cannot be written.

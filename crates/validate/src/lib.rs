@@ -64,7 +64,7 @@ pub use test_files::{TestFiles, is_in_test_folder, is_of_program};
 pub use tree::ProjectTree;
 pub use verdict::{CompileFailure, Failure, Killer, PatchVerdict, TestResult};
 
-/// What a run is asked to do.
+/// The options of a run.
 #[derive(Clone, Debug)]
 pub struct ValidateOptions {
     /// Number of workers.
@@ -107,14 +107,14 @@ pub struct ValidateOptions {
     pub journal: Option<JournalOptions>,
 }
 
-/// So many of a hundred plausible patches are audited, if nothing else is said.
+/// The percentage of plausible patches that are audited by default.
 pub const AUDIT: f64 = 5.0;
 
-/// Sets of no more than so many patches are not, if nothing else is said.
+/// The size of a set up to which nothing is audited by default.
 pub const LEAST_FOR_AUDIT: usize = 100;
 
-/// Which plausible patches are tested a second time. One that then fails is unstable; one that passed woven with others
-/// is built by itself for that, and if it fails twice, that build's verdict counts.
+/// Which plausible patches are built without weaving and tested again. A patch that fails then is
+/// unstable. A woven patch whose own build fails twice gets the verdict of that build.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Confirm {
     /// None.
@@ -174,7 +174,7 @@ impl ValidateOptions {
     }
 }
 
-/// What a run tells while it works.
+/// A message of a run about its progress.
 #[derive(Clone, Debug)]
 pub enum Event<'e> {
     /// A phase begins.
@@ -204,7 +204,7 @@ pub enum Event<'e> {
     },
 }
 
-/// Where a run's own processes and files come from.
+/// The supervisor, the scratch folder and the signals of a run, and where its messages go.
 pub struct Surroundings<'a> {
     /// How to start supervisors.
     pub program: &'a RunnerProgram,

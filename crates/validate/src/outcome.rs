@@ -1,4 +1,4 @@
-//! What a run has found out.
+//! The result of a run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crate::ValidateOptions;
 use crate::plain::Way;
 use crate::verdict::{PatchVerdict, TestResult};
 
-/// The tests of the project.
+/// The tests of the project with their results on the untouched program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tests {
     /// Their names, in the order of the suite.
@@ -21,7 +21,7 @@ pub struct Tests {
     pub set_aside: BTreeSet<usize>,
 }
 
-/// What a test does on the untouched program.
+/// The result of a test on the untouched program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Untouched {
     /// It passes.
@@ -35,7 +35,8 @@ pub enum Untouched {
 }
 
 impl Tests {
-    /// The tests of a baseline.
+    /// Takes the tests and their results from a baseline. With `options` some failing tests are set
+    /// aside.
     pub fn of(baseline: &Baseline, options: &ValidateOptions) -> Self {
         let sets_aside = options.ignore_failing || !options.must_fix.is_empty();
         let failing = baseline.failing().filter(|_| sets_aside);
@@ -59,7 +60,7 @@ impl Tests {
         }
     }
 
-    /// Tests of which it is not asked what they do on the untouched program.
+    /// Makes the list of tests whose results on the untouched program are not asked for.
     pub fn not_asked(suite: &TestSuite) -> Self {
         Tests {
             names: suite.tests.iter().map(|test| test.name.clone()).collect(),
@@ -68,12 +69,12 @@ impl Tests {
         }
     }
 
-    /// Number of tests that are run on patches.
+    /// Returns the number of tests that are run on patches.
     pub fn runs(&self) -> usize {
         self.names.len() - self.set_aside.len() - self.count(Untouched::Flaky)
     }
 
-    /// Number of tests that do this on the untouched program.
+    /// Returns the number of tests with this result on the untouched program.
     pub fn count(&self, untouched: Untouched) -> usize {
         self.untouched
             .iter()
@@ -82,7 +83,7 @@ impl Tests {
     }
 }
 
-/// What is known of a patch.
+/// A patch with its verdict.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Validated {
     /// Its name.
@@ -116,7 +117,7 @@ pub struct Validated {
     pub total: Duration,
 }
 
-/// How a verdict was reached.
+/// How a verdict was reached: by a build of the patch, by a woven program, or from another patch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reached {
     /// In a build of the patch.
@@ -134,7 +135,8 @@ pub enum Reached {
 }
 
 impl Validated {
-    /// How its verdict was reached; `None` if it has none, or does not apply.
+    /// Returns how the verdict was reached. It is `None` if the patch has no verdict or does not
+    /// apply.
     pub fn reached(&self) -> Option<Reached> {
         match (self.verdict.as_ref()?, self.way?) {
             (PatchVerdict::DoesNotApply(_), _) => None,
@@ -150,7 +152,7 @@ impl Validated {
     }
 }
 
-/// What a run did, in numbers.
+/// Numbers about the work of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
     /// Builds of the untouched program.
@@ -181,7 +183,7 @@ pub struct Stats {
     pub phases: Vec<Phase>,
 }
 
-/// A part of a run.
+/// A phase of a run, with its times.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Phase {
     /// What was done.
@@ -192,7 +194,7 @@ pub struct Phase {
     pub processor: Duration,
 }
 
-/// What validating patches together took.
+/// Numbers about validating patches in woven programs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WovenStats {
     /// Patches whose verdict came from woven programs; plausible ones among them are confirmed by a
@@ -236,7 +238,7 @@ pub struct WovenStats {
 }
 
 impl WovenStats {
-    /// Adds what another portion of a set took.
+    /// Adds the numbers of another portion of the set.
     pub fn add(&mut self, other: &WovenStats) {
         let WovenStats {
             patches,
@@ -287,7 +289,7 @@ impl WovenStats {
     }
 }
 
-/// The outcome of a run.
+/// The result of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Validation {
     /// The tests.
@@ -301,7 +303,7 @@ pub struct Validation {
 }
 
 impl Validation {
-    /// Number of patches of whose verdict this is true.
+    /// Returns the number of patches for whose verdict `is` holds.
     pub fn count(&self, is: impl Fn(&PatchVerdict) -> bool) -> usize {
         let verdicts = self
             .patches
@@ -310,7 +312,7 @@ impl Validation {
         verdicts.filter(|verdict| is(verdict)).count()
     }
 
-    /// Number of plausible patches.
+    /// Returns the number of plausible patches.
     pub fn plausible(&self) -> usize {
         self.count(|verdict| *verdict == PatchVerdict::Plausible)
     }

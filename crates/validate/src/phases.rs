@@ -1,4 +1,4 @@
-//! Where the time of a run goes.
+//! Measures how long the phases of a run take.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -7,7 +7,7 @@ use patchwright_exec::processor_time;
 
 use crate::outcome::Phase;
 
-/// Adds up the times between the events that begin phases.
+/// Adds up the times of phases.
 #[derive(Default)]
 pub struct Phases(Mutex<Record>);
 
@@ -31,7 +31,7 @@ impl Record {
 }
 
 impl Phases {
-    /// A phase begins, and the one before it ends.
+    /// Ends the present phase and begins the phase `name`.
     pub fn begin(&self, name: &'static str) {
         let mut record = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         record.close();
@@ -45,7 +45,7 @@ impl Phases {
         record.current = Some((name, Instant::now(), processor_time()));
     }
 
-    /// The processor time of a phase so far; none if it has not begun.
+    /// Returns the processor time of a phase so far. It is zero if the phase has not begun.
     pub fn processor(&self, name: &str) -> Duration {
         let record = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let phase = record.known.iter().find(|phase| phase.name == name);
@@ -55,7 +55,7 @@ impl Phases {
         ended + going_on.unwrap_or_default()
     }
 
-    /// The last phase ends.
+    /// Ends the present phase and returns all phases.
     pub fn finish(&self) -> Vec<Phase> {
         let mut record = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         record.close();

@@ -1,4 +1,4 @@
-//! Plain validation: each patch by itself, built and tested as its author would.
+//! Validates patches one by one, each built and tested as its author would.
 //!
 //! It is what every faster way is compared with, and what takes the patches that those refuse.
 
@@ -23,7 +23,7 @@ use crate::rebuild::{Rebuild, is_read_by_build, touch_sources, write_patch};
 use crate::verdict::{CompileFailure, Failure, Killer, PatchVerdict, TestResult};
 use crate::{Confirm, Surroundings, ValidateOptions};
 
-/// What was found out about a patch.
+/// The verdict of a patch, and how it was reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checked {
     /// The verdict.
@@ -45,7 +45,7 @@ pub struct Checked {
     pub time: Time,
 }
 
-/// Whether the tests of a patch took the time, or got the time, that other patches say they may take.
+/// Whether the tests of a patch took longer than other patches suggest, or were ended too early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Time {
     /// They did, or it does not matter.
@@ -56,7 +56,7 @@ pub enum Time {
     Unknown,
 }
 
-/// How a patch was built.
+/// How a patch was built: by itself, or woven with others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Way {
     /// By itself.
@@ -106,7 +106,8 @@ const LONG_SHARE: u32 = 2;
 const KEPT_LINES: usize = 20;
 
 impl<'a> Plain<'a> {
-    /// For a first worker, with the state of its copy, and so many different patches.
+    /// Prepares validation for a first worker, with the state of its copy and the number of different
+    /// patches.
     pub fn new(
         project: &'a Project,
         prepared: &'a Prepared,
@@ -128,20 +129,20 @@ impl<'a> Plain<'a> {
         }
     }
 
-    /// One more worker, with the state of its copy.
+    /// Adds a worker, with the state of its copy.
     pub fn add(&mut self, snapshot: Snapshot) {
         self.snapshots.push(Mutex::new(snapshot));
     }
 
-    /// How many copies could not be restored and were made anew.
+    /// Returns how many copies could not be restored and were made anew.
     pub fn renewed(&self) -> usize {
         self.renewed.load(Ordering::Relaxed)
     }
 
-    /// Validates a patch in the worker's copy, which is as the pristine one before and after.
-    /// `order` is asked for the order of the tests if the patch builds. With a `promise` it has
-    /// passed them, woven with others; only those are run in which it did anything else than the
-    /// untouched program.
+    /// Builds and tests a patch in the worker's copy, which is in its pristine state before and
+    /// afterwards. `order` gives the order of the tests, and is called only if the patch builds. With
+    /// a `promise` the patch has passed the tests in a woven program; then only those tests are run
+    /// in which it did something else than the untouched program.
     ///
     /// # Errors
     /// When the run is cancelled, or its own files and processes fail. Whatever the patch does is a
@@ -400,7 +401,8 @@ impl<'a> Plain<'a> {
         }
     }
 
-    /// What other patches say of the time that a patch's tests took. A single patch's test is as long as it is.
+    /// Compares the time of a patch's tests with those of other patches. For a single patch no
+    /// comparison is possible, and its time counts as right.
     pub fn time_of(&self, checked: &Checked) -> Time {
         let rule = &self.options.timeouts;
         let time_of = |result: &TestResult| {
@@ -582,7 +584,7 @@ impl<'a> Plain<'a> {
         }
     }
 
-    /// Puts the worker's copy back, or gives the worker another one.
+    /// Restores the worker's copy, or gives the worker a new one.
     ///
     /// # Errors
     /// A full disk, and a copy that cannot be made.

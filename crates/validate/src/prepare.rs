@@ -1,4 +1,4 @@
-//! The untouched program: a pristine copy that is built, a worker's copy, the baseline.
+//! Prepares a run: builds the untouched program in a pristine copy, and tests it in a worker's copy.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -20,7 +20,7 @@ use crate::set::PatchSet;
 use crate::test_files::TestFiles;
 use crate::{Event, Surroundings, ValidateOptions};
 
-/// The untouched program and what is known of it.
+/// The built and tested untouched program.
 pub struct Prepared {
     /// The pristine copy: built, and nothing was run in it since.
     pub pristine: Worker,
@@ -50,7 +50,7 @@ pub struct Prepared {
     pub prefix: &'static str,
 }
 
-/// What is asked of the untouched program before patches are validated.
+/// How often the tests of the untouched program are run: twice, once, or not at all.
 #[derive(Clone, Copy)]
 pub enum Asking<'a> {
     /// What its tests do, twice, so that those that do not always do the same are known; but once if they take more processor time than
@@ -64,7 +64,7 @@ pub enum Asking<'a> {
     Nothing,
 }
 
-/// What the patches of a set change.
+/// The files that the patches of a set change.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changed {
     /// Existing sources, relative to the root.
@@ -108,7 +108,7 @@ fn is_c(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "c")
 }
 
-/// What the tests do on the untouched program.
+/// The results of the tests on the untouched program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UntouchedTests {
     /// Verdicts and times.

@@ -1,4 +1,4 @@
-//! Patches that are plausible in woven programs, and are still to be confirmed.
+//! Collects patches that are plausible in woven programs and are still to be confirmed.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -24,7 +24,7 @@ struct Class {
 /// Functions: see [`patchwright_schemata::Engine::scope`].
 type Scope = Vec<(usize, Option<usize>)>;
 
-/// What a woven program says of a patch that is to be confirmed.
+/// What a woven program says about a patch that is to be confirmed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Promise {
     /// Its result in every test.
@@ -43,10 +43,11 @@ pub struct Group {
     pub promise: Promise,
 }
 
-/// So many patches are confirmed by one build at most: if it does not pass, each is built by itself.
+/// The largest number of patches that one build confirms. If the build fails, each patch is built by
+/// itself.
 pub const MOST_TOGETHER: usize = 8;
 
-/// What a patch changes, and what it did in each test that was run, in order.
+/// The changes of a patch, and what it did in each test that was run, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Conduct {
     /// The functions that it changes.
@@ -73,7 +74,7 @@ pub struct Promising {
 }
 
 impl Promising {
-    /// Adds a patch of the set with what it did in the tests. Patches are added in their order.
+    /// Adds a patch of the set with what it did in the tests. Patches must be added in their order.
     pub fn add(&mut self, entry: usize, checked: Checked, conduct: Conduct, confirm: Confirm) {
         let outcomes = conduct.behaviour.iter().map(|behaviour| behaviour.outcome);
         let likeness = (conduct.scope.clone(), outcomes.collect());
@@ -103,7 +104,8 @@ impl Promising {
         }
     }
 
-    /// Lets the least of each class represent it, by what `rank` says of its members, so that the order of the set does not matter.
+    /// Chooses the patch with the least `rank` as the representative of each class, so that the order
+    /// of the set does not matter.
     pub fn represent<R: Ord>(&mut self, rank: impl Fn(usize) -> R) {
         for (first, mut class) in std::mem::take(&mut self.classes) {
             let members = class.others.iter().map(|(entry, _)| *entry);
@@ -125,22 +127,22 @@ impl Promising {
         }
     }
 
-    /// What is said of the patch, if it is one of these and represents its class.
+    /// Returns the promise of a patch that represents its class.
     pub fn promise(&self, entry: usize) -> Option<&Promise> {
         Some(&self.classes.get(&entry)?.promise)
     }
 
-    /// The patch is one of these, and another one is tried first.
+    /// Whether the patch is in a class that another patch represents.
     pub fn waits(&self, entry: usize) -> bool {
         self.first.get(&entry).is_some_and(|first| *first != entry)
     }
 
-    /// What a woven program says of the first of a class.
+    /// Returns the verdict that a woven program gave to the representative `entry`.
     pub fn checked(&self, entry: usize) -> Option<&Checked> {
         Some(&self.classes.get(&entry)?.checked)
     }
 
-    /// Groups of first members that change nothing but functions, each others.
+    /// Returns groups of representatives that change only functions, each different ones.
     pub fn groups(&self, set: &PatchSet) -> Vec<Group> {
         let mut groups: Vec<(Scope, Group)> = Vec::new();
         // Not in the order of the set, so that it does not matter.
@@ -180,7 +182,7 @@ impl Promising {
         groups.filter(|group| group.entries.len() > 1).collect()
     }
 
-    /// First members of which it is known that they can be one group.
+    /// Returns a group of these representatives if they can be confirmed by one build.
     pub fn group(&self, entries: &[usize], set: &PatchSet) -> Option<Group> {
         let mut members = entries.iter().map(|entry| {
             let patch = set.entries[*entry].patch()?;
@@ -200,7 +202,7 @@ impl Promising {
         Some(group)
     }
 
-    /// The others of the class that this patch represents.
+    /// Returns the other members of the class that this patch represents.
     pub fn others(&self, entry: usize) -> &[(usize, Checked)] {
         self.classes.get(&entry).map_or(&[], |class| &class.others)
     }

@@ -1,4 +1,4 @@
-//! How much of a project must be built again for a patch.
+//! Decides how much of a project to build again for a patch.
 //!
 //! An incremental build is right only as far as the build system knows what depends on what, and
 //! makefiles written by hand often do not know about headers. So only a patch that changes existing
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use patchwright_exec::{FileError, Sandbox, files};
 use patchwright_patches::{FileChange, Patch};
 
-/// How much is built again.
+/// How much is built again: what is out of date, every affected source, or everything in a new copy.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
 )]
@@ -41,12 +41,12 @@ fn has_extension(path: &Path, extensions: &[&str]) -> bool {
     extension.is_some_and(|extension| extensions.contains(&extension))
 }
 
-/// Whether sources may include a file.
+/// Whether sources may include a file, by its name.
 pub fn may_be_included(path: &Path) -> bool {
     has_extension(path, &INCLUDING)
 }
 
-/// Whether a file is one that is compiled by itself, by its name.
+/// Whether a file is a source that is compiled by itself, by its name.
 pub fn is_compiled(path: &Path) -> bool {
     has_extension(path, &SOURCES)
 }
@@ -56,7 +56,7 @@ pub fn is_header(path: &Path) -> bool {
     has_extension(path, &HEADERS)
 }
 
-/// The file names of sources that other files of the tree include.
+/// Returns the file names of sources that other files of the tree include.
 ///
 /// # Errors
 /// What cannot be read.
@@ -94,8 +94,9 @@ fn included_file(line: &[u8]) -> Option<OsString> {
 }
 
 impl Rebuild {
-    /// What a patch needs, given the names of [`included_sources`], and files, relative to the root, that the build of the untouched program
-    /// has not opened: it makes nothing of what they say.
+    /// Returns what a patch needs. `included` are the names of [`included_sources`]. `unread` are
+    /// files, relative to the root, that the build of the untouched program has not opened, so that
+    /// they do not matter.
     pub fn needed_for(
         patch: &Patch,
         included: &BTreeSet<OsString>,
@@ -126,7 +127,7 @@ impl Rebuild {
     }
 }
 
-/// Makes the sources of a copy look changed, those of `known` (relative to its root) not.
+/// Makes all sources of a copy newer, except those in `known`, which are relative to its root.
 ///
 /// # Errors
 /// What cannot be read or touched.
@@ -143,7 +144,7 @@ pub fn touch_sources(sandbox: &Sandbox, known: &BTreeSet<&Path>) -> Result<(), F
     Ok(())
 }
 
-/// Whether a build file of the tree looks into a file of this name, other than as something that has to be up to date.
+/// Whether a build file of the tree reads a file called `name`, other than as a dependency.
 ///
 /// # Errors
 /// What cannot be read.
@@ -304,7 +305,7 @@ pub(crate) fn has(line: &[u8], part: &[u8]) -> bool {
     line.windows(part.len().max(1)).any(|window| window == part)
 }
 
-/// Writes what a patch changes into a copy.
+/// Writes the changes of a patch into a copy.
 ///
 /// # Errors
 /// What cannot be written.
@@ -337,7 +338,7 @@ pub fn write_patch(sandbox: &Sandbox, patch: &Patch) -> Result<(), FileError> {
     Ok(())
 }
 
-/// What of a patch is unusual for a repair, for the user: that it changes the build or the tests.
+/// Returns remarks for the user about unusual changes of a patch: of the build or the tests.
 pub fn remarks(patch: &Patch, is_test: impl Fn(&Path) -> bool) -> Vec<String> {
     let mut remarks = Vec::new();
     for path in patch.changes.iter().flat_map(FileChange::paths) {

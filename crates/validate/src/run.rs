@@ -1,4 +1,4 @@
-//! A run from end to end.
+//! Runs a validation from end to end.
 
 use std::time::{Duration, Instant};
 

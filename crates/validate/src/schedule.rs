@@ -1,4 +1,4 @@
-//! The order in which tests are run on a patch.
+//! Orders the tests for each patch.
 //!
 //! Tests that fail on the untouched program come first, for most patches do not mend it; then those
 //! that pass. Within each of the two, the tests that have spoken against most patches come first,
@@ -13,7 +13,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Condvar, Mutex, PoisonError};
 
-/// Patches that use the same order.
+/// The number of consecutive patches that use the same order.
 pub const GENERATION: usize = 16;
 
 /// Orders the tests for each patch of a set.
@@ -54,9 +54,9 @@ impl Schedule {
         }
     }
 
-    /// The order of the tests for the patch with this number, from 0. Waits for the verdicts that it
-    /// depends on: each of these patches must be done by another thread at some time, or be given
-    /// up, with [`Schedule::done`].
+    /// Returns the order of the tests for the patch with this number, from 0. It waits for the
+    /// verdicts on which the order depends. Other threads must call [`Schedule::done`] for each of
+    /// those patches.
     pub fn order(&self, patch: usize) -> Vec<usize> {
         if !self.prioritize {
             let mut order = [&self.failing[..], &self.passing].concat();
@@ -85,7 +85,8 @@ impl Schedule {
         [ordered(&self.failing), ordered(&self.passing)].concat()
     }
 
-    /// A patch is done, and `killer` is the test that spoke against it. What is said of it later is not heard.
+    /// Notes that a patch is done, and that `killer` is the test that spoke against it. Later calls
+    /// for the same patch have no effect.
     pub fn done(&self, patch: usize, killer: Option<usize>) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if !state.done.insert(patch) {

@@ -1,4 +1,4 @@
-//! A set of patches, applied to the project in memory.
+//! Reads a set of patches and applies them to the project in memory.
 
 use std::collections::HashMap;
 use std::io::Read;
@@ -12,7 +12,7 @@ use patchwright_patches::{
 use crate::error::ValidateError;
 use crate::test_files::TestFiles;
 
-/// A patch of a set.
+/// A patch of a set, applied or with the reason why it does not apply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// What became of it when it was applied.
@@ -28,7 +28,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Its name.
+    /// Returns the patch's name.
     pub fn id(&self) -> &PatchId {
         match &self.applied {
             Applied::Patch(patch) => &patch.id,
@@ -36,7 +36,7 @@ impl Entry {
         }
     }
 
-    /// Where it was read.
+    /// Returns where the patch was read.
     pub fn origin(&self) -> &Origin {
         match &self.applied {
             Applied::Patch(patch) => &patch.origin,
@@ -44,7 +44,7 @@ impl Entry {
         }
     }
 
-    /// The patch, if it applies.
+    /// Returns the applied patch, or `None` if it does not apply.
     pub fn patch(&self) -> Option<&Patch> {
         match &self.applied {
             Applied::Patch(patch) => Some(patch),
@@ -53,7 +53,7 @@ impl Entry {
     }
 }
 
-/// A set of patches, in the order of the input.
+/// The patches of a run, in the order of the input.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PatchSet {
     /// The patches; at least one.
@@ -88,7 +88,7 @@ impl PatchSet {
         });
     }
 
-    /// The numbers of the patches that apply and make a tree that no earlier one makes.
+    /// Returns the numbers of the patches that apply and make a tree that no earlier patch makes.
     pub fn distinct(&self) -> impl Iterator<Item = usize> {
         let entries = self.entries.iter().enumerate();
         entries

@@ -1,4 +1,4 @@
-//! The patches of a run whose verdicts are not known yet: portion by portion woven, as far as that pays, and built one by one.
+//! Works through the patches without verdicts: in woven portions as far as that pays, and one by one.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;

@@ -1,5 +1,5 @@
-//! Which files of a project belong to its tests. They are taken from the untouched tree: a patch that changes what judges it would
-//! say nothing about the program.
+//! Finds the files that belong to a project's tests. They are taken from the untouched tree, because a
+//! patch that changes its own judges proves nothing.
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap, VecDeque};
@@ -41,8 +41,8 @@ pub struct TestFiles<'p> {
 }
 
 impl<'p> TestFiles<'p> {
-    /// Of this project: its drivers and cases, what lies in folders that are called so, and the files that a driver names, or a script
-    /// that it names, sources and build files aside.
+    /// Finds the test files of a project: drivers and cases, files in folders for tests, and files
+    /// that a driver or its scripts name, except sources and build files.
     ///
     /// # Errors
     /// A tree that cannot be read.
@@ -113,13 +113,14 @@ impl<'p> TestFiles<'p> {
             })
     }
 
-    /// Whether a file, relative to the root, lies beside the single C file of which the project was made, and is no part of it.
+    /// Whether a file, relative to the root, lies beside the single C file of the project without
+    /// being a part of it.
     pub fn is_beside(&self, path: &Path) -> bool {
         let is_there = |home: &Path| home.join(path).exists();
         home(self.project).is_some_and(is_there) && !self.project.root.join(path).exists()
     }
 
-    /// Those that exist, relative to the root.
+    /// Returns the test files that exist, relative to the root.
     ///
     /// # Errors
     /// A tree that cannot be read.
@@ -137,7 +138,7 @@ pub(crate) fn home(project: &Project) -> Option<&Path> {
     project.single_file.as_deref().and_then(Path::parent)
 }
 
-/// Whether a file, relative to the root, lies in a folder of tests by its name.
+/// Whether a file, relative to the root, lies in a folder whose name is that of tests.
 pub fn is_in_test_folder(path: &Path) -> bool {
     let folders = path.parent().into_iter().flat_map(Path::iter);
     folders
@@ -145,7 +146,7 @@ pub fn is_in_test_folder(path: &Path) -> bool {
         .any(|part| FOLDERS.iter().any(|name| part == *name))
 }
 
-/// Whether a file is one of which programs are made, or by which they are.
+/// Whether a file is a source or a build file, by its name.
 pub fn is_of_program(path: &Path) -> bool {
     let extension = path.extension().and_then(|extension| extension.to_str());
     let name = path.file_name().and_then(|name| name.to_str());

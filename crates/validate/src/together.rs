@@ -1,4 +1,4 @@
-//! Several plausible patches confirmed by one build with all of them.
+//! Confirms several plausible patches by one build with all of them.
 //!
 //! Woven, each passes all tests. What is left to be shown is that the weaving did not make it pass: that a compiler makes of its
 //! text in place of the original's what it made of it beside the original. One build shows that for several patches that change
@@ -17,7 +17,7 @@ use crate::promising::{Group, Promising};
 use crate::set::PatchSet;
 use crate::verdict::PatchVerdict;
 
-/// What is needed to confirm patches together.
+/// Everything that confirming patches together needs.
 pub struct Together<'a> {
     /// What a test does may depend on all those before it, so that all are run.
     pub leaves: bool,
@@ -34,7 +34,8 @@ pub struct Together<'a> {
 }
 
 impl Together<'_> {
-    /// Settles those that pass with others, and all that they represent.
+    /// Confirms patches in groups, and sets the verdicts of those that pass and of all that they
+    /// represent.
     ///
     /// # Errors
     /// As for [`Plain::check`].

@@ -1,4 +1,4 @@
-//! The tree to which patches of a project are applied.
+//! The tree to which the patches of a project are applied.
 
 use std::io;
 
@@ -7,8 +7,8 @@ use patchwright_patches::{BaseTree, Entry, FolderTree, RelativePath};
 
 use crate::test_files::{home, is_of_program};
 
-/// The files of a project. Of one that was made of a single C file, also what lies beside that file and is neither a source nor a
-/// file of a build: a diff of a fix may change its cases, or a text, in one go.
+/// The files of a project. If it was made of a single C file, files beside that file belong to it, too,
+/// unless they are sources or build files. So a diff may change cases and texts together with the source.
 #[derive(Debug)]
 pub struct ProjectTree {
     own: FolderTree,
@@ -16,7 +16,7 @@ pub struct ProjectTree {
 }
 
 impl ProjectTree {
-    /// The tree of this project.
+    /// Makes the tree of a project.
     pub fn new(project: &Project) -> Self {
         ProjectTree {
             own: FolderTree::new(&project.root),

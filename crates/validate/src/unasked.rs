@@ -1,9 +1,10 @@
-//! Few patches, validated without asking the untouched program what it does in the tests.
+//! Validates few patches without testing the untouched program first.
 //!
-//! Whoever validates a patch by hand applies it, builds, and runs the tests. To build the untouched program as well, and to run its tests,
-//! takes longer than that. What is known of it matters only where a test fails that may be unsteady, where time runs out, where files of
-//! the tests have changed, or where the build fails for a reason that is not the patch's. So few patches are built and tested first, and the untouched
-//! program is asked for those that this leaves in doubt.
+//! Somebody who validates a patch by hand applies it, builds, and runs the tests. Building and testing
+//! the untouched program as well takes longer than that. Its results matter only in four cases: a failing
+//! test may be unsteady, time runs out, files of the tests have changed, or the build may fail for a
+//! reason that is not the patch's. So few patches are built and tested first. The untouched program is
+//! tested only for those that are then in doubt.
 
 use std::collections::BTreeSet;
 use std::path::Path;

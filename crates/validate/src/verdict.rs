@@ -1,4 +1,4 @@
-//! What is said of a patch.
+//! The verdict on a patch.
 
 use std::fmt;
 
@@ -20,8 +20,7 @@ pub enum PatchVerdict {
     Unstable(Killer),
 }
 
-/// The test that speaks against a patch: the first one, in the order in which they were run, that
-/// failed.
+/// The test that speaks against a patch: the first that failed, in the order in which the tests were run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Killer {
     /// Its number in the suite, from 0.
@@ -30,7 +29,7 @@ pub struct Killer {
     pub failure: Failure,
 }
 
-/// How a test failed.
+/// How a test failed: it ran and failed, or it could not be run because of the patch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Failure {
     /// It ran.
@@ -48,7 +47,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// A build that failed.
+/// How a build failed, and what it printed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CompileFailure {
     /// How the build command ended; `None` if the compiler rejected the patch where it was woven, and nothing was built.
@@ -74,7 +73,7 @@ impl fmt::Display for CompileFailure {
     }
 }
 
-/// What a test did on a patch.
+/// The result of one test on a patch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TestResult {
     /// Its number in the suite, from 0.
@@ -86,7 +85,7 @@ pub struct TestResult {
 }
 
 impl PatchVerdict {
-    /// The word for it in reports.
+    /// Returns the verdict's word in reports and JSON, such as `plausible`.
     pub fn word(&self) -> &'static str {
         match self {
             PatchVerdict::Plausible => "plausible",

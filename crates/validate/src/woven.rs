@@ -1,4 +1,4 @@
-//! Validating patches together, in programs that crate `schemata` weaves.
+//! Validates patches together, in programs that crate `schemata` weaves.
 //!
 //! What it says against a patch is taken as it is. What it says for one is confirmed by plain
 //! validation (section IX-C of the paper recommends it), for one of those that did the same in every
@@ -24,7 +24,7 @@ use crate::rebuild::is_only_included;
 use crate::verdict::{CompileFailure, Failure, Killer, PatchVerdict, TestResult};
 use crate::{Event, Surroundings, ValidateOptions};
 
-/// Validates patches in woven programs.
+/// Everything that validating patches in woven programs needs.
 pub struct Woven<'a> {
     /// The project.
     pub project: &'a Project,

@@ -7,7 +7,7 @@ use crate::hook::Hook;
 use patchwright_probe_abi::{FunctionId, HoleId};
 use std::collections::BTreeMap;
 
-/// What has been woven.
+/// A part of a woven function, such as a hole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum WovenPart {
     /// A hole, without its alternatives.
@@ -53,7 +53,7 @@ impl WovenPart {
     }
 }
 
-/// A woven file whose parts stand on lines of their own.
+/// A woven file whose woven parts stand on lines of their own.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Apart {
     /// The file.
@@ -87,8 +87,8 @@ impl Apart {
         self.lines.insert(function, lines);
     }
 
-    /// The function, and the innermost of its parts, at a place of a compiler's message; `None` if the place is not in a copy
-    /// that this file has.
+    /// Returns the function, and the innermost woven part, at a file and line of a compiler's
+    /// message. It is `None` if the place is not in a woven copy of this file.
     pub fn part(&self, file: &str, line: u32) -> Option<(FunctionId, Option<WovenPart>)> {
         let name = file.rsplit('/').next()?;
         let function = FunctionId(name.strip_prefix(FILE)?.parse().ok()?);

@@ -1,10 +1,10 @@
-//! Which function bodies can stand in a file twice.
+//! Decides which function bodies can stand in a file twice.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::lexer::{Text, TokenKind, directive_parts};
 
-/// Why the body of a function cannot be given twice.
+/// Why the body of a function cannot be duplicated.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// A directive in the first copy would change the meaning of the second.

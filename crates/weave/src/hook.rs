@@ -5,7 +5,7 @@ use patchwright_probe_abi::HoleId;
 use patchwright_text::Span;
 use std::fmt::Write;
 
-/// What stands at a hole, and what the probe's value becomes.
+/// The kind of a hole: what stands there, and what the probe's value replaces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HookKind {
     /// An expression of an integer type. `ctype` names its type as a cast does: `unsigned long`, `_Bool`, `enum e`.
@@ -68,7 +68,7 @@ pub enum HookKind {
 }
 
 impl HookKind {
-    /// The texts of its alternatives, if it is of a kind that has some.
+    /// Returns the texts of the alternatives, if the kind of hole has some.
     pub fn alternatives_mut(&mut self) -> Option<&mut Vec<String>> {
         match self {
             HookKind::Choice { alternatives, .. }
@@ -163,7 +163,7 @@ fn chosen(
     text
 }
 
-/// A hole to weave.
+/// A hole to weave: its place, its kind and its slots.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hook {
     /// The hole.
@@ -180,7 +180,7 @@ pub struct Hook {
     pub captured: Option<CapturedPart>,
 }
 
-/// A part of an expression whose value slots can name as `__pw_c`.
+/// A part of an expression whose value slots can read under the name `__pw_c`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CapturedPart {
     /// Its text.
@@ -294,7 +294,8 @@ fn is_promoted(ctype: &str) -> bool {
     words.any(|word| matches!(word, "char" | "short" | "_Bool" | "bool"))
 }
 
-/// The tokens of a text on one line; `None` when it contains directives or is not UTF-8.
+/// Returns the tokens of `expression` on one line. It is `None` if the text has directives or is not
+/// UTF-8.
 pub fn on_one_line(expression: &[u8]) -> Option<String> {
     let mut line = Vec::new();
     let mut end = 0;

@@ -1,4 +1,4 @@
-//! Marks: statements and operands that note in shared memory that they are executed.
+//! Weaves marks, which note in shared memory that statements and operands are executed.
 
 use crate::glue;
 use crate::weave::{WeaveError, after_byte_order_mark, newline_of};
@@ -10,7 +10,7 @@ use patchwright_text::{Edit, Span, apply_edits};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// A statement, or an operand, to mark.
+/// A statement or operand to mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
     /// Number of the statement in its file, from 0.
@@ -21,7 +21,7 @@ pub struct Mark {
     pub kind: MarkKind,
 }
 
-/// How a marked part of a program stands in the file.
+/// How the marked part stands in the file, which decides the text of the mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MarkKind {
     /// A statement among others in a block.

@@ -22,18 +22,18 @@ use std::collections::HashSet;
 /// Most iterations of the loops of an evaluation.
 const FUEL: u32 = 10_000;
 
-/// Control outcome of an evaluation: it reached its end.
+/// The control outcome of an evaluation that reached its end.
 pub const CONTROL_NEXT: u32 = 0;
-/// Control outcome: `break` out of the place.
+/// The control outcome of an evaluation that left the place by `break`.
 pub const CONTROL_BREAK: u32 = 1;
-/// Control outcome: `continue` of a loop round the place.
+/// The control outcome of an evaluation that left the place by `continue` of an outer loop.
 pub const CONTROL_CONTINUE: u32 = 2;
-/// Control outcome: `return`.
+/// The control outcome of an evaluation that left the place by `return`.
 pub const CONTROL_RETURN: u32 = 3;
-/// Control outcomes from here on: `goto` to one of the function's labels.
+/// The first control outcome for `goto`; the number of the label is added.
 pub const CONTROL_GOTO: u32 = 256;
 
-/// What stands at a place.
+/// What stands at a place: statements, a condition, a value, or definitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum PlaceKind {
     /// Statements of one compound statement, or none. No declaration among them is used after them, and nothing jumps
@@ -55,7 +55,7 @@ impl PlaceKind {
     }
 }
 
-/// A place to weave.
+/// A place to weave, with its alternatives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WovenPlace {
     /// Its id. No two places of a build have the same.
@@ -74,7 +74,7 @@ pub struct WovenPlace {
     pub alternatives: Vec<Alternative>,
 }
 
-/// Another text for a place.
+/// An alternative text for a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Alternative {
     /// The text.
@@ -96,18 +96,18 @@ pub struct Captured<'a> {
 }
 
 impl<'a> Captured<'a> {
-    /// The pieces for a file that is woven with this suffix.
+    /// Makes the pieces for a file that is woven with `suffix`.
     pub fn new(suffix: &'a str) -> Self {
         Self { suffix }
     }
 
-    /// What is put before and after an lvalue that is read: abandons when its bytes cannot be read. `number` is unique
-    /// in the text.
+    /// Returns the texts before and behind an lvalue that is read. They abandon the evaluation if its
+    /// bytes cannot be read. `number` is unique in the text.
     pub fn read(&self, number: usize) -> (String, String) {
         self.checked("bad", number)
     }
 
-    /// What is put before and after an lvalue that is written: its bytes are noted.
+    /// Returns the texts before and behind an lvalue that is written. They note its old bytes.
     pub fn write(&self, number: usize) -> (String, String) {
         self.checked("write", number)
     }
@@ -122,7 +122,7 @@ impl<'a> Captured<'a> {
         )
     }
 
-    /// What is put before and after a divisor: 0 and -1 abandon.
+    /// Returns the texts before and behind a divisor. They abandon the evaluation if it is 0 or -1.
     pub fn divisor(&self, number: usize) -> (String, String) {
         (
             format!("(__extension__({{__auto_type __pw_p{number}=("),
@@ -132,14 +132,15 @@ impl<'a> Captured<'a> {
         )
     }
 
-    /// What is put before and after an expression that becomes the variable `number`, of this type: in front of the first
-    /// of several, and of the others.
+    /// Returns the texts before and behind an expression that becomes the variable `number` of type
+    /// `c_type`. The first of several variables needs another text than the others.
     pub fn operand(&self, c_type: &str, number: usize, is_first: bool) -> (String, &'static str) {
         let begin = if is_first { "(__extension__({" } else { "" };
         (format!("{begin}{c_type}__pw_p{number}=("), ");")
     }
 
-    /// What follows the variables: abandons unless the value is 0, and has a value.
+    /// Returns the text behind the variables. It abandons the evaluation if the expression `bad` is
+    /// true, and else has the value `value`. An empty `bad` checks nothing.
     pub fn checked_value(&self, bad: &str, value: &str) -> String {
         let check = match bad {
             "" => String::new(),
@@ -148,33 +149,35 @@ impl<'a> Captured<'a> {
         format!("{check}{value};}}))")
     }
 
-    /// Whether a string cannot be read to its end, or so many bytes.
+    /// Returns an expression that is true if the string in variable `text` cannot be read to its end.
+    /// With `most`, only as many bytes must be readable as that variable says.
     pub fn bad_text(&self, text: usize, most: Option<usize>) -> String {
         let most = most.map_or("-1ul".to_owned(), |most| format!("__pw_p{most}"));
         format!("__pw_text_{}(__pw_p{text},{most})", self.suffix)
     }
 
-    /// Whether so many bytes cannot be read.
+    /// Returns an expression that is true if `size` bytes at `start` cannot be read.
     pub fn bad_read(&self, start: &str, size: &str) -> String {
         format!("__pw_bad_{}({start},{size})", self.suffix)
     }
 
-    /// Whether so many bytes cannot be written; if they can, they are noted.
+    /// Returns an expression that is true if `size` bytes at `start` cannot be written. If they can,
+    /// it notes them.
     pub fn bad_write(&self, start: &str, size: &str) -> String {
         format!("__pw_write_{}({start},{size})", self.suffix)
     }
 
-    /// What is put before and after the body of a loop.
+    /// Returns the texts before and behind the body of a loop, which count iterations.
     pub fn iteration(&self) -> (String, String) {
         ("{if(!--__pw_f)goto __pw_bad;".to_owned(), "}".to_owned())
     }
 
-    /// What takes the place of a jump out of the place.
+    /// Returns the text in place of a jump out of the place, with this control outcome.
     pub fn jump(&self, control: u32) -> String {
         format!("{{__pw_c={control};goto __pw_out;}}")
     }
 
-    /// What is put before and after the operand of a `return`, in place of the `return` and the `;`.
+    /// Returns the texts before and behind the operand of a `return`. They replace `return` and `;`.
     pub fn returned(&self) -> (String, String) {
         (
             "{__pw_r=(".to_owned(),
@@ -183,7 +186,7 @@ impl<'a> Captured<'a> {
     }
 }
 
-/// Why places of a file cannot be woven.
+/// Why places cannot be woven into a file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlacesError {
     /// Two places have the same id.
@@ -205,7 +208,7 @@ pub enum PlacesError {
     },
 }
 
-/// A woven file.
+/// A file with woven places.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WovenPlaces {
     /// Its text.

@@ -8,7 +8,7 @@ use patchwright_probe_abi::{HoleId, window::CALLS_TOUCH};
 use patchwright_text::{Beside, Span};
 use std::fmt::Write;
 
-/// How a pending value gets into a variable.
+/// How a pending value is stored into a variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Store {
     /// Number of the variable in its function, below 63.
@@ -19,7 +19,7 @@ pub struct Store {
     pub kind: StoreKind,
 }
 
-/// How a value in canonical form becomes one of a type.
+/// How a value in canonical form is converted to the type of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoreKind {
     /// An integer, an enumeration or a pointer.
@@ -51,7 +51,7 @@ pub struct AssignmentPlace {
     pub slots: Vec<String>,
 }
 
-/// An expression that touches variables when its evaluation begins.
+/// An expression that reads or writes watched variables when its evaluation begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Touch {
     /// The expression, or an empty span behind the last statement of the function.

@@ -1,4 +1,4 @@
-//! The woven file: functions with their bodies twice, and the glue in front.
+//! Weaves holes into functions: each body stands twice, and the glue stands in front of the file.
 
 use crate::apart::{self, Apart, WovenPart};
 use crate::duplicate::{Refusal, can_duplicate};
@@ -11,7 +11,7 @@ use patchwright_text::{Beside, Edit, EditError, Span, apply_edits};
 use std::collections::HashSet;
 use std::path::Path;
 
-/// A function to weave.
+/// A function to weave, with its holes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WovenFunction {
     /// The function. No two functions of a build have the same id, in whatever file.

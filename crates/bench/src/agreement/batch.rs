@@ -1,5 +1,5 @@
-//! Many variants of a program of one file in one program: every name of file scope gets the variant's number.
-//! Nothing of Patchwright's own weaving is used.
+//! Puts many variants of a one-file program into one program: each name of file scope gets the variant's
+//! number. Patchwright's own weaving is not used.
 
 use std::{collections::BTreeSet, fmt::Write, path::Path, sync::Arc};
 
@@ -17,7 +17,8 @@ const KEYWORDS: &[&str] = &[
     "volatile",
 ];
 
-/// The names that a source declares at file scope, main aside: what stands outside of all brackets, and enumerators.
+/// Returns the names that a source declares at file scope, except `main`: names outside of all brackets,
+/// and enumerators.
 pub fn file_scope_names(source: &str) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     let (mut depth, mut in_enum, mut wants_enumerator) = (0u32, false, false);
@@ -93,7 +94,7 @@ fn tokens(source: &str) -> Vec<&str> {
     found
 }
 
-/// A program of all variants, for [`DRIVER`]'s main. `inputs` are the files of the cases' standard input.
+/// Returns a program of all variants, to be run by the `main` of [`DRIVER`].
 pub fn program(variants: &[String], names: &BTreeSet<String>, cases: &[&Arc<Case>]) -> String {
     let is_include = |line: &&str| line.trim_start().starts_with("#include");
     let mut text = String::from(HEADERS);

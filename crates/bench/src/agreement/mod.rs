@@ -28,7 +28,7 @@ use crate::{
     repairs::list::{self, Entry},
 };
 
-/// What is compared.
+/// Flags of `patchwright-bench agreement`.
 #[derive(clap::Args)]
 pub struct Arguments {
     /// Lists of programs, as for `patchwright-bench repair`; those of several files are left out
@@ -78,7 +78,7 @@ struct Tally {
     disagreements: usize,
 }
 
-/// Prints what was compared; false if anything disagrees.
+/// Compares verdicts and prints the numbers. The result is false if anything disagrees.
 pub fn run(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
     let mut all = Tally::default();
     println!(

@@ -1,4 +1,5 @@
-//! What is kept of each fix: numbers, names of repositories, files and functions, and commits; no text of anybody's program.
+//! The data about each fix: numbers, names of repositories, files and functions, and commits. It has no
+//! text of anybody's program.
 
 use std::{collections::BTreeSet, error::Error, path::Path};
 
@@ -9,7 +10,7 @@ use serde::{
     de::{DeserializeOwned, IgnoredAny},
 };
 
-/// A fix whose file was read with types.
+/// A fix whose file could be read with types.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Measured {
@@ -35,7 +36,7 @@ pub struct Measured {
     pub sample: Vec<Sampled>,
 }
 
-/// The candidate that is the developer's change.
+/// The candidate that equals the developer's change.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Developer {
@@ -46,7 +47,7 @@ pub struct Developer {
     pub traits: Traits,
 }
 
-/// A candidate that stands for `weight` of its cost and kind.
+/// A sampled candidate that stands for `weight` candidates of its cost and kind.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Sampled {
@@ -55,12 +56,13 @@ pub struct Sampled {
 }
 
 impl Measured {
-    /// How many candidates are counted.
+    /// Returns the number of candidates that the sample stands for.
     pub fn total(&self) -> u64 {
         self.candidates.iter().sum()
     }
 
-    /// About the rank of the developer's candidate if `order` says which of two comes first; of those that it does not tell apart, half come first.
+    /// Returns an estimate of the rank of the developer's candidate, if `order` compares two
+    /// candidates. Of candidates that it does not distinguish, half come first.
     pub fn rank(&self, order: impl Fn(&Traits, &Traits) -> std::cmp::Ordering) -> Option<f64> {
         let developer = self.developer.as_ref()?;
         let ahead = self
@@ -91,7 +93,7 @@ pub fn read<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, Box<dyn Error>> 
         .collect()
 }
 
-/// What a small fix does, whether or not its file compiles.
+/// A small fix whose file need not compile.
 #[derive(Serialize, Deserialize)]
 pub struct Untyped {
     pub repository: String,
@@ -105,7 +107,7 @@ struct Named {
     developer: Option<IgnoredAny>,
 }
 
-/// The commits of a file of JSON lines whose changes are in the space.
+/// Returns the commits in a file of JSON lines whose changes are in the space.
 pub fn inside(path: &Path) -> Result<BTreeSet<String>, Box<dyn Error>> {
     let all: Vec<Named> = read(path)?;
     let inside = all.into_iter().filter(|one| one.developer.is_some());

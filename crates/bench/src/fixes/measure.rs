@@ -1,4 +1,4 @@
-//! One fix: its function before and after, and all candidates of that function.
+//! Measures one fix: its function before and after, and all candidates of that function.
 
 use std::{collections::BTreeMap, error::Error, path::PathBuf, rc::Rc};
 
@@ -26,7 +26,7 @@ use crate::random::Random;
 /// So many bytes around a location may belong to what is changed there: the line before, or behind.
 const NEAR: u32 = 80;
 
-/// A copy of a repository that has been built in its newest version.
+/// A built copy of the newest version of a repository.
 pub struct Checkout<'a> {
     pub name: String,
     pub worker: Worker,
@@ -38,7 +38,7 @@ pub struct Checkout<'a> {
     pub revision: String,
 }
 
-/// What became of a fix.
+/// The result of measuring a fix.
 pub enum Outcome {
     Measured(Box<Measured>),
     /// The build does not compile the file.
@@ -51,7 +51,7 @@ pub enum Outcome {
     TooLarge,
 }
 
-/// What is asked of each.
+/// What to measure of each fix.
 pub struct Request {
     /// Candidates that cost more are not counted.
     pub most_cost: u32,
@@ -65,7 +65,7 @@ pub struct Request {
 }
 
 impl Checkout<'_> {
-    /// Makes the copy hold what a revision has; what a build has made stays.
+    /// Writes the files of a revision into the copy. The products of the build stay.
     pub fn lay(&mut self, revision: &str) -> Result<(), Box<dyn Error>> {
         for path in self.history.paths_between(&self.revision, revision)? {
             let sandbox = &self.worker.sandbox;
@@ -86,7 +86,7 @@ impl Checkout<'_> {
         Ok(())
     }
 
-    /// How each source is compiled.
+    /// Returns the compile commands of each source.
     pub fn sources(&self) -> BTreeMap<PathBuf, Vec<CompileCommand>> {
         all_sources(&self.commands, &self.worker.sandbox)
     }
@@ -341,13 +341,13 @@ fn function<'n>(
         .next()
 }
 
-/// What a change does, and in how many places.
+/// Returns the form of a change, and the number of places that it changes.
 pub fn form(before: &[u8], after: &[u8]) -> (Form, usize) {
     let (old, new) = changed(before, after);
     (Form::of(&old, &new), places(before, after))
 }
 
-/// In how many places something differs between two texts.
+/// Returns the number of places in which two texts differ.
 pub fn places(before: &[u8], after: &[u8]) -> usize {
     let (old, new) = changed(before, after);
     let operations = capture_diff_slices(Algorithm::Myers, &old, &new);

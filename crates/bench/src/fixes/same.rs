@@ -1,5 +1,5 @@
-//! Whether a candidate is what a developer wrote: the same words and signs, whatever the layout, the comments, and brackets and braces that change
-//! nothing.
+//! Decides whether a candidate is what a developer wrote, apart from layout, comments, and brackets and
+//! braces without effect.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use patchwright_repair::likelihood::tokens::{is_name, is_number, placed_tokens, 
 use patchwright_text::Span;
 use tree_sitter::{Node, Parser};
 
-/// How a candidate is what was wanted.
+/// How a candidate equals the developer's change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Same {
     /// The same words and signs.
@@ -49,7 +49,7 @@ fn is_kept(token: &[u8]) -> bool {
 }
 
 impl<'t> Wanted<'t> {
-    /// The change from one text of a function to another.
+    /// Prepares the change from one text of a function to another.
     pub fn new(before: &'t [u8], after: &'t [u8]) -> Self {
         let placed: Vec<(&[u8], usize)> = placed_tokens(before)
             .into_iter()
@@ -92,7 +92,7 @@ impl<'t> Wanted<'t> {
         }
     }
 
-    /// Where the change is in the text before: what it takes away lies in there, and what it adds is put in there.
+    /// Returns the span in the old text that contains what the change removes, and where it inserts.
     pub fn place(&self) -> Span {
         // What both begin and end with alike may overlap.
         let first = self.begin.min(self.old.len().saturating_sub(self.end));
@@ -115,19 +115,19 @@ impl<'t> Wanted<'t> {
         (end <= self.before.len() && is_there).then_some((ahead, behind))
     }
 
-    /// Whether something in the place of `span` can be the change.
+    /// Whether a replacement of `span` can be the change.
     pub fn can_be(&self, span: Span) -> bool {
         self.around(span).is_some()
     }
 
-    /// Whether all names of a text are in the function after the change.
+    /// Whether the function after the change has all names of a text.
     pub fn has_names_of(&self, text: &str) -> bool {
         let tokens = tokens(text.as_bytes()).into_iter();
         let mut names = tokens.filter(|token| is_kept(token));
         names.all(|name| self.new_words.contains(name))
     }
 
-    /// Whether the text before is the text after once `text` is put in the place of `span`.
+    /// Decides whether the old text with `text` in place of `span` is the new text.
     pub fn is(&mut self, span: Span, text: &[u8]) -> Option<Same> {
         let (ahead, behind) = self.around(span)?;
         let new = &self.new[ahead..self.new.len() - behind];

@@ -1,4 +1,4 @@
-//! Small fixes in a git history: which commits they are.
+//! Finds small fixes in a git history.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -85,7 +85,7 @@ const CRASH: [&str; 16] = [
     "abort",
 ];
 
-/// What a fix says of the failure.
+/// The kind of failure that the message of a fix mentions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// A crash, or what leads to one.
@@ -97,6 +97,7 @@ pub enum Failure {
 }
 
 impl Failure {
+    /// Returns the name of the kind in tables.
     pub fn name(self) -> &'static str {
         match self {
             Failure::Crash => "crash",
@@ -117,7 +118,7 @@ pub struct SmallFix {
     pub failure: Failure,
 }
 
-/// What the message of a commit says that was mended; `None` if it says nothing of that.
+/// Returns the kind of failure that a commit's message says was mended, or `None`.
 pub fn failure(message: &str) -> Option<Failure> {
     let text = message.trim_start().to_lowercase();
     let subject = text.lines().next().unwrap_or_default();
@@ -191,7 +192,7 @@ fn only_source(paths: &[PathBuf]) -> Option<&PathBuf> {
     (is_c && sources.next().is_none()).then_some(only)
 }
 
-/// Whether little differs between two texts: lines of blanks, braces, comments and included files aside.
+/// Whether two texts differ little, apart from lines of blanks, braces, comments and includes.
 pub fn is_small(old: &[u8], new: &[u8]) -> bool {
     let diff = unified_diff(b"", old, new);
     let (mut removed, mut added) = (0, 0);
@@ -220,7 +221,7 @@ pub fn is_small(old: &[u8], new: &[u8]) -> bool {
     (removed, added) != (0, 0) && removed <= MOST_REMOVED && added <= MOST_ADDED
 }
 
-/// What was counted on the way.
+/// The numbers of commits that were looked at and why they were skipped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Commits with one parent that were looked at.
@@ -233,7 +234,7 @@ pub struct Counts {
     pub small: usize,
 }
 
-/// Goes through the small fixes of a history, the newest first.
+/// Iterates over the small fixes of a history, the newest first.
 pub struct SmallFixes<'h> {
     history: &'h History,
     commits: std::vec::IntoIter<Commit>,
@@ -241,6 +242,7 @@ pub struct SmallFixes<'h> {
 }
 
 impl<'h> SmallFixes<'h> {
+    /// Begins with the newest commit of `history`.
     pub fn of(history: &'h History) -> Result<Self, GitError> {
         Ok(SmallFixes {
             history,

@@ -1,4 +1,4 @@
-//! The least of a smooth function of many variables.
+//! Minimizes a smooth function of many variables.
 
 /// So many steps are remembered.
 const MEMORY: usize = 8;
@@ -9,7 +9,8 @@ const MOST_STEPS: usize = 200;
 /// It ends when a step gains less than this part.
 const LEAST_GAIN: f64 = 1e-7;
 
-/// Where `function` is least, sought from `start` (L-BFGS with a line search). It gives its value and writes its gradient.
+/// Returns a local minimum of `function`, sought from `start` (L-BFGS with a line search). `function`
+/// returns its value and writes its gradient into the second argument.
 pub fn least(start: Vec<f64>, function: &mut dyn FnMut(&[f64], &mut [f64]) -> f64) -> Vec<f64> {
     let dot = |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(a, b)| a * b).sum() };
     let mut at = start;

@@ -23,20 +23,21 @@ struct Group {
     others: Vec<(f64, Row)>,
 }
 
-/// Fixes as numbers.
+/// The fixes as numbers: groups of candidates with the columns of their features.
 pub struct Data {
     groups: Vec<Group>,
     /// The name of each column, and the feature that it belongs to.
     columns: Vec<(String, &'static str)>,
 }
 
-/// A weight for each column.
+/// The model: a weight for each column.
 #[derive(Clone)]
 pub struct Model {
     pub weights: Vec<f64>,
 }
 
 impl Data {
+    /// Converts measured fixes to numbers.
     pub fn of(measured: &[Measured]) -> Self {
         let mut numbers: BTreeMap<String, u32> = BTreeMap::new();
         let mut columns: Vec<(String, &'static str)> = Vec::new();
@@ -66,7 +67,7 @@ impl Data {
         Data { groups, columns }
     }
 
-    /// Which columns belong to no feature among these.
+    /// Returns for each column whether its feature is not in `without`.
     pub fn allowed(&self, without: &BTreeSet<&str>) -> Vec<bool> {
         self.columns
             .iter()
@@ -74,8 +75,9 @@ impl Data {
             .collect()
     }
 
-    /// What forms would weigh if nothing else mattered: how often people make such changes, by how many candidates have that form in the groups that are
-    /// kept. Other features tell a part of that, too, so it counts with the share `trust`.
+    /// Returns the weights that forms would have if nothing else mattered: how often people make such
+    /// changes, relative to the candidates of that form in the groups `kept`. They count with the
+    /// share `trust`, because other features explain a part of them.
     pub fn expected(&self, kept: &[bool], forms: &BTreeMap<&str, usize>, trust: f64) -> Model {
         let mut shares = vec![0.0; self.columns.len()];
         let groups = || self.groups.iter().zip(kept).filter(|(_, kept)| **kept);
@@ -101,7 +103,8 @@ impl Data {
         }
     }
 
-    /// Fits the weights of the columns that are allowed to the groups that are kept. Weights are drawn to those that are expected by `penalty`.
+    /// Fits the weights of the columns `allowed` to the groups `kept`. `penalty` draws weights to
+    /// those in `expected`.
     pub fn fit(
         &self,
         kept: &[bool],
@@ -139,7 +142,8 @@ impl Data {
         Model { weights }
     }
 
-    /// About the rank of the developer's candidate by a model, and −log₂ of its probability.
+    /// Returns an estimate of the rank of the developer's candidate by a model, and −log₂ of its
+    /// probability.
     pub fn judge(&self, group: usize, model: &Model) -> (f64, f64) {
         let group = &self.groups[group];
         let own = score(&group.developer, &model.weights);
@@ -156,7 +160,8 @@ impl Data {
         (rank, sum.log2())
     }
 
-    /// The weights as a file that people can read, in bits: a candidate with a feature of weight 1 is twice as likely as one without.
+    /// Returns the weights as a readable file, in bits: a candidate with a feature of weight 1 is
+    /// twice as likely as one without.
     pub fn toml(&self, model: &Model, fixes: usize, repositories: &[&str]) -> String {
         let out = format!(
             "# How likely candidates are: `patchwright-bench likelihood fit`, {fixes} fixes of {}.\n# In bits: what has a feature of weight 1 is twice as likely as what has not.\n",

@@ -1,4 +1,4 @@
-//! Which patches do what the developer's fix does.
+//! Recognizes patches that have the effect of the developer's fix.
 
 use std::{
     collections::BTreeMap,
@@ -16,7 +16,7 @@ use crate::compiled::object;
 /// The texts of the files that a patch changes.
 type Texts = BTreeMap<PathBuf, Vec<u8>>;
 
-/// Compares patches with the developer's.
+/// Compares patches with the developer's fix.
 pub struct Developer<'a> {
     entry: &'a Entry,
     root: &'a Path,
@@ -24,13 +24,13 @@ pub struct Developer<'a> {
 }
 
 impl<'a> Developer<'a> {
-    /// Reads and applies the developer's fix, in memory.
+    /// Reads the developer's fix and applies it in memory.
     pub fn new(entry: &'a Entry, root: &'a Path) -> Result<Self, Box<dyn Error>> {
         let texts = texts(root, files::read(&entry.fix)?, &entry.fix)?;
         Ok(Developer { entry, root, texts })
     }
 
-    /// How a patch shows that it has the developer's effect, if it does.
+    /// Returns how a patch shows that it has the developer's effect, or `None`.
     pub fn recognizes(
         &self,
         patch: &Patch,

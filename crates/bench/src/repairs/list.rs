@@ -1,4 +1,4 @@
-//! Lists of projects to measure.
+//! Reads lists of projects to measure.
 
 use std::{
     error::Error,
@@ -19,7 +19,7 @@ struct Written {
     project: Vec<Listed>,
 }
 
-/// A project of a list.
+/// A project in a list, as written.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Listed {
@@ -34,7 +34,7 @@ pub struct Listed {
     pub same_effect: Vec<SameEffect>,
 }
 
-/// A mark by hand.
+/// A patch that a person has marked as having the developer's effect.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct SameEffect {
@@ -46,7 +46,7 @@ pub struct SameEffect {
     pub why: String,
 }
 
-/// A project, found.
+/// A project of a list with its folder.
 pub struct Entry {
     /// As it is listed.
     pub listed: Listed,
@@ -56,7 +56,7 @@ pub struct Entry {
     pub fix: PathBuf,
 }
 
-/// The projects of a list, in its order.
+/// Returns the projects of a list, in order.
 pub fn read(list: &Path, root: Option<&Path>) -> Result<Vec<Entry>, Box<dyn Error>> {
     let text = files::read(list)?;
     let text = String::from_utf8(text).map_err(|_| format!("{}: no UTF-8", list.display()))?;

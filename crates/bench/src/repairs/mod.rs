@@ -1,5 +1,4 @@
-//! Repairs of a list of projects: with classes and without, with each relation, all of the space; the
-//! counterparts of f1x's tables 2, 3 and 4.
+//! Measures repairs of a list of projects in several modes; the counterparts of f1x's tables 2, 3 and 4.
 
 mod developer;
 pub mod list;
@@ -13,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use modes::Measured;
 
-/// What is measured.
+/// Flags of `patchwright-bench repairs`.
 #[derive(clap::Args)]
 pub struct Arguments {
     /// Lists of projects
@@ -62,7 +61,7 @@ struct Results {
     projects: Vec<Measured>,
 }
 
-/// Measures, and prints the tables; false if a project could not be measured.
+/// Measures and prints the tables. The result is false if a project could not be measured.
 pub fn run(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
     let mut results = match &arguments.json {
         Some(file) if file.exists() => serde_json::from_slice(&files::read(file)?)

@@ -1,4 +1,4 @@
-//! The modes of a measurement, and what each gives.
+//! The modes of a measurement, and the result of each.
 
 use std::{collections::BTreeMap, error::Error, time::Instant};
 
@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Arguments, developer::Developer, list::Entry};
 
-/// What a search did.
+/// The result of one search.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Run {
     /// Candidates whose cost was reached.
@@ -48,7 +48,7 @@ pub struct Run {
     pub peak_memory: u64,
 }
 
-/// What a search did at locations of one kind.
+/// The numbers of a search at locations of one kind.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Kind {
     /// Locations.
@@ -63,7 +63,7 @@ pub struct Kind {
     pub executions: u64,
 }
 
-/// A patch that a repair with the tool's defaults has reported.
+/// A patch that a repair with default flags has reported.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Reported {
     /// Its diff.
@@ -72,7 +72,7 @@ pub struct Reported {
     pub same: Option<String>,
 }
 
-/// All that was measured of a project.
+/// All measurements of a project.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Measured {
     /// Its name.
@@ -110,7 +110,7 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// The place of the first patch with the developer's effect, from 1.
+    /// Returns the place of the first patch with the developer's effect, from 1.
     pub fn rank(&self) -> Option<usize> {
         let found = self.patches.iter().position(|patch| patch.same.is_some());
         found.map(|at| at + 1)

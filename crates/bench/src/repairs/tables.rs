@@ -1,4 +1,4 @@
-//! The tables.
+//! Makes the Markdown tables of repairs.
 
 use std::{collections::BTreeMap, fmt::Write};
 

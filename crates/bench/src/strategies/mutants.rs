@@ -1,6 +1,6 @@
-//! Mutants of a source: one operator or number is another one.
+//! Makes mutants of a source: one operator or number is replaced.
 
-/// A changed source.
+/// A source with one change.
 pub struct Mutant {
     /// The whole text.
     pub text: String,
@@ -27,7 +27,7 @@ const OPERATORS: [(&str, &str); 14] = [
     ("(!", "("),
 ];
 
-/// So many mutants, spread evenly over all places; always the same ones.
+/// Returns `count` mutants, spread evenly over all places. They are the same in each run.
 pub fn mutants(source: &str, count: usize) -> Vec<Mutant> {
     let all = places(source);
     let count = count.min(all.len());

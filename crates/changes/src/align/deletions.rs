@@ -1,4 +1,4 @@
-//! Where in the new version what was deleted would be.
+//! Finds the places in the new version where deleted statements would be.
 
 use std::collections::BTreeMap;
 

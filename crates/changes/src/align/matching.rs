@@ -1,4 +1,4 @@
-//! Which actions of two versions of a function are the same.
+//! Finds equal and similar actions of two versions of a function.
 
 use patchwright_flow::{ActionId, ActionKind, Block, BlockId, Function, Statement};
 use rustc_hash::{FxHashMap, FxHashSet};

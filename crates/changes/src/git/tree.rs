@@ -1,4 +1,4 @@
-//! The files of a revision, whatever they are.
+//! Reads the files of a revision.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -9,7 +9,7 @@ use git2::{FileMode, ObjectType, Oid, Tree};
 use super::{GitError, History, failed};
 use crate::trees::changed_of;
 
-/// What is at a path in a revision.
+/// A file, a link or a submodule at a path of a revision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Item {
     /// A file.
@@ -26,8 +26,8 @@ pub enum Item {
 }
 
 impl History {
-    /// Gives what a revision has below the folder `below`, with paths relative to that, to `visit`, until it fails.
-    /// The result is whether there is such a folder.
+    /// Calls `visit` with everything that a revision has below the folder `below`, until a call
+    /// fails. Paths are relative to `below`. The result is whether the folder exists.
     ///
     /// # Errors
     /// When the repository cannot be read, or what `visit` says.
@@ -45,7 +45,8 @@ impl History {
         Ok(true)
     }
 
-    /// A name for the contents of the folder `below` in a revision: two of one name are the same. None if there is no such folder.
+    /// Returns the name of the tree object of the folder `below` in a revision. Equal names mean
+    /// equal contents. It is `None` if the folder does not exist.
     ///
     /// # Errors
     /// When the repository cannot be read.
@@ -53,7 +54,7 @@ impl History {
         Ok(self.tree(commit, below)?.map(|tree| tree.id().to_string()))
     }
 
-    /// What a revision has at a path; none if that is a folder or nothing.
+    /// Returns what a revision has at a path, or `None` for a folder and for nothing.
     ///
     /// # Errors
     /// When the repository cannot be read.
@@ -84,7 +85,7 @@ impl History {
         }))
     }
 
-    /// The paths at which two revisions do not have the same file.
+    /// Returns the paths at which two revisions have different files.
     ///
     /// # Errors
     /// When the repository cannot be read.

@@ -1,4 +1,4 @@
-//! How commits follow each other: ancestors, common ones, and where a history ends.
+//! Walks over commits: ancestors, common ancestors, and the end of a shallow history.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::{Commit, GitError, History, failed};
 
-/// A commit among others: its name, and the indices of those of its parents that are among them.
+/// A commit in a list: its name, and the indices of those of its parents that are in the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Member {
     /// Its full name.
@@ -17,7 +17,8 @@ pub struct Member {
 }
 
 impl History {
-    /// The commits that lead to `to` and to none of `from`, each behind its parents; commits are given by their full names.
+    /// Returns the commits that lead to `to` and to none of `from`, each behind its parents. All
+    /// names are full ones.
     ///
     /// # Errors
     /// When the repository cannot be read.
@@ -47,7 +48,7 @@ impl History {
         walk().map_err(failed("walk over the commits"))
     }
 
-    /// The commits that lead to `revision` and have one parent, newest first.
+    /// Returns the ancestors of `revision` that have exactly one parent, newest first.
     ///
     /// # Errors
     /// When the repository cannot be read.
@@ -69,7 +70,7 @@ impl History {
         walk().map_err(failed("walk over the commits"))
     }
 
-    /// The whole message of a commit.
+    /// Returns the whole message of a commit.
     ///
     /// # Errors
     /// When the repository cannot be read.
@@ -81,7 +82,8 @@ impl History {
         find().map_err(failed("read a commit"))
     }
 
-    /// The full name of the first parent of a commit; none if it has none, or none in a shallow clone.
+    /// Returns the full name of a commit's first parent. It is `None` if there is no parent, or if a
+    /// shallow clone does not have it.
     ///
     /// # Errors
     /// When the repository cannot be read.
@@ -95,7 +97,7 @@ impl History {
         Ok(parent.map(|id| id.to_string()))
     }
 
-    /// The full name of the best common ancestor of two commits, if they have any.
+    /// Returns the full name of the best common ancestor of two commits, if there is one.
     ///
     /// # Errors
     /// When the repository cannot be read.
@@ -110,12 +112,12 @@ impl History {
         find().map_err(failed("walk over the commits"))
     }
 
-    /// Whether the history of the repository is cut off somewhere, as that of a shallow clone.
+    /// Whether the history is cut off somewhere, as in a shallow clone.
     pub fn is_shallow(&self) -> bool {
         self.repository.is_shallow()
     }
 
-    /// The folder of the working tree, without symbolic links.
+    /// Returns the folder of the working tree, without symbolic links.
     ///
     /// # Errors
     /// When there is none.
@@ -127,7 +129,8 @@ impl History {
         })
     }
 
-    /// Files below the folder `below` of the working tree, relative to its root, that git follows and that differ from the last commit.
+    /// Returns the files below `below` that git follows and that differ from the last commit,
+    /// relative to the root of the working tree.
     ///
     /// # Errors
     /// When the repository or the working tree cannot be read.
@@ -147,12 +150,12 @@ impl History {
             .collect())
     }
 
-    /// Whether git is told to ignore a file of the working tree, given relative to its root.
+    /// Whether git ignores the file `path` of the working tree, given relative to its root.
     pub fn ignores(&self, path: &Path) -> bool {
         self.repository.is_path_ignored(path).unwrap_or(false)
     }
 
-    /// Number of commits that lead to `to` and not to `from`, given by their full names.
+    /// Returns the number of commits that lead to `to` and not to `from`, both full names.
     ///
     /// # Errors
     /// When the repository cannot be read.
@@ -165,7 +168,7 @@ impl History {
         Ok(ahead)
     }
 
-    /// Whether `ancestor` leads to `commit`, or is the same; both are given by their full names.
+    /// Whether `ancestor` is an ancestor of `commit` or the same commit, both full names.
     ///
     /// # Errors
     /// When the repository cannot be read.
@@ -178,7 +181,7 @@ impl History {
     }
 }
 
-/// How many days lie between two commits, by the times at which they were committed.
+/// Returns the days between the times of two commits.
 pub fn days_between(from: &Commit, to: &Commit) -> f64 {
     (to.time - from.time) as f64 / 86_400.0
 }

@@ -1,4 +1,5 @@
-//! Inputs that anybody would try first: the numbers and words of a test in the place of which others stand, small and printable ones.
+//! Makes inputs that a person would try first: a number or a word of a test is replaced by small numbers
+//! and short words.
 
 use patchwright_compare::Case;
 
@@ -17,7 +18,8 @@ const NUMBERS: [i64; 8] = [-1, 0, 1, 2, -2, 3, 10, 100];
 /// In the place of another word.
 const TEXTS: [&str; 4] = ["", "a", "ab", "A b"];
 
-/// Inputs that are made of those of tests, each with the name of its test: of all tests the first kind of change, then the second.
+/// Returns such inputs, each with the name of the test from which it is made. Inputs of one kind of
+/// change come together, for all tests.
 pub fn of(seeds: &[(String, Case)]) -> Vec<(String, Case)> {
     let each: Vec<(&String, Vec<Case>)> = seeds
         .iter()

@@ -1,5 +1,5 @@
-//! Partitions of all inputs for patches of programs that consist of one source: for how many of them a patch changes what
-//! the program does, and inputs that executions alone would hardly find.
+//! Partitions of all inputs for patches of programs with a single source: how many inputs a patch
+//! changes, and inputs that executions alone would hardly find.
 
 use std::{
     ffi::OsString,
@@ -34,13 +34,13 @@ struct Flags {
     args: CompareArgs,
 }
 
-/// What is known of a patch, and inputs of the partitions that it changes.
+/// The partitions that a patch changes, with inputs.
 pub struct Found {
     pub told: Partitions,
     pub cases: Vec<Case>,
 }
 
-/// Compares versions that were built.
+/// Compares built versions by partitions.
 pub struct Symbols<'a> {
     pub project: &'a Project,
     pub scratch: &'a Scratch,
@@ -52,8 +52,8 @@ pub struct Symbols<'a> {
 }
 
 impl Symbols<'_> {
-    /// The partitions for a patch, if the program can be encoded and something is known within the time. `waiting` others
-    /// need time, too.
+    /// Returns the partitions of a patch, if the program can be encoded and they are found in time.
+    /// `waiting` is the number of patches that still need time.
     pub fn of_patch(&mut self, old: &Made, new: &Made, waiting: usize) -> Option<Found> {
         let compared = self.compared(old, new, waiting)?;
         let report = &compared.report;
@@ -75,7 +75,8 @@ impl Symbols<'_> {
         is_known.then_some(Found { told, cases })
     }
 
-    /// An input that tells two versions apart.
+    /// Returns an input for which two versions differ. `waiting` is the number of pairs that still
+    /// need time.
     pub fn apart(&mut self, one: &Made, other: &Made, waiting: usize) -> Option<Case> {
         let compared = self.compared(one, other, waiting)?;
         let mut all = compared.partitions.iter();

@@ -17,40 +17,47 @@ const USUAL_BOUND: u32 = 16;
 /// Flags of `patchwright compare`.
 #[derive(Args, Clone, Debug)]
 pub struct CompareArgs {
-    /// The versions, the oldest first: C files, folders of projects, and, after the first, patches of it; or two revisions
-    /// of a git repository: A..B
+    /// The versions, oldest first; or two revisions A..B
+    ///
+    /// A version is a C file or the folder of a project. After the first one it may also be a patch of the first, or a
+    /// folder of patches. A..B names two revisions of a git repository.
     #[arg(value_name = "VERSION", num_args = 1.., required = true)]
     pub versions: Vec<OsString>,
 
-    /// Of two revisions A..B, compare only this C file: its program, or each of its functions that differ
+    /// Compare only this C file of two revisions A..B
+    ///
+    /// Compared is its program, or without `main` each of its functions that differ.
     #[arg(long, value_name = "FILE", help_heading = "What is compared")]
     pub file: Option<PathBuf>,
 
-    /// Compare this function, for all arguments, instead of the program
+    /// Compare this function for all arguments
     #[arg(long, value_name = "NAME", help_heading = "What is compared")]
     pub function: Option<String>,
 
     #[command(flatten)]
     pub inputs: InputArgs,
 
-    /// Only for arguments that satisfy this C expression over the function's parameters and globals, by the names in OLD
+    /// Assume this C expression over the function's parameters and globals
+    ///
+    /// The names are those of OLD.
     #[arg(long, value_name = "EXPRESSION", help_heading = "Inputs of a function")]
     pub assume: Vec<String>,
 
-    /// Undefined behaviour that counts as failing: bounds, null, div, overflow, shift, uninitialized, conversion, leak;
-    /// all; none [default: all but leak]
+    /// Which errors count as failing [default: all but leak]
+    ///
+    /// The list has bounds, null, div, overflow, shift, uninitialized, conversion and leak; or it is all, or none.
     #[arg(long, value_name = "LIST", help_heading = "What is compared")]
     pub check: Option<String>,
 
-    /// Globals without an initial value in the source hold any value at the start
+    /// Let globals without a first value in the source hold any value at the start
     #[arg(long, help_heading = "What is compared")]
     pub havoc: bool,
 
-    /// So many arguments of the program, of any content [default: as many as `main` reads by constant indices, at least one where it reads others]
+    /// Give the program N arguments of any content [default: as many as `main` reads]
     #[arg(long, value_name = "N", help_heading = "What is compared")]
     pub arguments: Option<u32>,
 
-    /// Bytes of each argument of the program at most
+    /// Let each argument of the program have at most N bytes
     #[arg(
         long,
         value_name = "N",
@@ -59,7 +66,7 @@ pub struct CompareArgs {
     )]
     pub longest: u32,
 
-    /// Bytes of standard input at most
+    /// Let standard input have at most N bytes
     #[arg(
         long,
         value_name = "N",
@@ -68,46 +75,46 @@ pub struct CompareArgs {
     )]
     pub input: u32,
 
-    /// Rounds of each loop, and calls of a function within itself [default: 16; 72 where nothing differs in these, if that takes
-    /// 15 seconds at most]
+    /// Follow loops and recursion for N rounds [default: 16; if nothing differs, up to 72 for 15 seconds]
     #[arg(long, value_name = "N", help_heading = "How far")]
     pub bound: Option<u32>,
 
-    /// Take no longer than this, such as 30s, 10m, 1h; what is known by then is reported [default: 60s for what is proved]
+    /// Stop after this time, such as 30s, 10m, 1h [default: 60s for proofs]
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "How far")]
     pub budget: Option<Duration>,
 
-    /// Conflicts of one question to the solver at most
+    /// Give up a question to the solver after N conflicts
     #[arg(long, value_name = "N", help_heading = "How far")]
     pub conflicts: Option<u64>,
 
-    /// In which order inputs are looked at: those that differ first (prv), or all paths of NEW, or those that execute a
-    /// changed line
+    /// In which order inputs are explored
     #[arg(long, value_enum, value_name = "ORDER", default_value_t = Order::Prv, help_heading = "How far")]
     pub strategy: Order,
 
-    /// Partitions that differ in one way (NEW fails, OLD fails, other results) that are looked for at most
+    /// Look for at most N partitions of each kind: NEW fails, OLD fails, other results
     #[arg(long, value_name = "N", default_value_t = 16, help_heading = "How far")]
     pub different: usize,
 
-    /// Partitions without a difference that are listed at most
+    /// List at most N partitions without a difference
     #[arg(long, value_name = "N", default_value_t = 16, help_heading = "How far")]
     pub equal: usize,
 
-    /// Execute both versions on these inputs, and on inputs like them: a folder of NAME.in and NAME.args, or of files that
-    /// are standard input [default: the cases of the project, or of the C file]
+    /// Execute both versions on these cases, and on inputs like them
+    ///
+    /// The folder has NAME.in and NAME.args, or files that are standard input. Without it, the cases of the project or of
+    /// the C file are taken.
     #[arg(long, value_name = "CASES", help_heading = "Executions")]
     pub seeds: Option<PathBuf>,
 
-    /// Only execute both versions; nothing is proved
+    /// Only execute both versions, and prove nothing
     #[arg(long, help_heading = "Executions")]
     pub native: bool,
 
-    /// Never execute the versions themselves
+    /// Only prove, and execute neither version
     #[arg(long, conflicts_with_all = ["native", "seeds"], help_heading = "Executions")]
     pub no_native: bool,
 
-    /// Inputs that they are executed with at most
+    /// Execute both versions with at most N inputs
     #[arg(
         long,
         value_name = "N",
@@ -116,20 +123,22 @@ pub struct CompareArgs {
     )]
     pub executions: usize,
 
-    /// Also look at the sequences in which changes can be executed: which inputs exercise them, for which of them the
-    /// versions differ, and which of them a difference needs
+    /// Also list the sequences in which changed lines can be executed
+    ///
+    /// Each sequence has an input that executes it. The report says for which sequences the versions differ, and which of
+    /// them a difference needs.
     #[arg(long, help_heading = "Output")]
     pub interactions: bool,
 
-    /// A version that is right: each difference is progress, a regression, or neither
+    /// This version is right: call each difference progress, a regression, or neither
     #[arg(long, value_name = "VERSION", help_heading = "Output")]
     pub golden: Option<OsString>,
 
-    /// Write a page with both sources, the partitions and what was executed
+    /// Write a page with both sources, the partitions and the executions
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub html: Option<PathBuf>,
 
-    /// Write a C program that calls the function with each sample, and checks that it does what OLD does
+    /// Write a C program that fails where NEW does not do what OLD does
     #[arg(
         long,
         value_name = "FILE",
@@ -142,7 +151,7 @@ pub struct CompareArgs {
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub output: Option<PathBuf>,
 
-    /// Only tests of partitions that differ
+    /// Write tests only for partitions that differ
     #[arg(long, requires = "output", help_heading = "Output")]
     pub minimal: bool,
 
@@ -160,14 +169,14 @@ pub struct CompareArgs {
     pub description: DescriptionArgs,
 }
 
-/// In which order inputs are looked at.
+/// A value of `--strategy`: the order in which inputs are explored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Order {
-    /// Inputs that differ first, by differential partitions.
+    /// Inputs that differ first, by differential partitions
     Prv,
-    /// All paths of NEW.
+    /// All paths of NEW
     AllPaths,
-    /// Paths of NEW on which a changed line is executed.
+    /// Paths of NEW that execute a changed line
     ChangedPaths,
 }
 

@@ -1,4 +1,4 @@
-//! Inputs that others are made of, and those that are made of them in simple ways and wait.
+//! The corpus: inputs from which others are made, and inputs that wait to be executed.
 
 use std::{cmp::Reverse, collections::VecDeque};
 
@@ -11,7 +11,7 @@ const MOST_RELEVANT: usize = 12;
 /// Entries whose inputs take turns at most.
 const MOST_TURNS: usize = 4;
 
-/// An input that others are made of.
+/// An input from which others are made.
 pub struct Entry {
     /// The test that it comes from.
     pub of: String,
@@ -29,7 +29,7 @@ pub struct Entry {
     pub is_used: bool,
 }
 
-/// Inputs to make others of.
+/// The inputs from which others are made.
 #[derive(Default)]
 pub struct Corpus {
     /// All of them, in the order in which they came.
@@ -39,7 +39,7 @@ pub struct Corpus {
 }
 
 impl Corpus {
-    /// Adds one, with the number of words of what has changed that it has.
+    /// Adds an entry. `relevance` is the number of its words that stand near the change.
     pub fn add(&mut self, entry: Entry, relevance: usize) {
         if relevance > 0 {
             let place = (self.relevant).partition_point(|(other, _)| *other >= relevance);
@@ -48,7 +48,8 @@ impl Corpus {
         self.entries.push(entry);
     }
 
-    /// One to make another one of: what was found last leads further, and what has to do with the change.
+    /// Chooses an entry to make another input of. It prefers entries that were found last and those
+    /// near the change.
     pub fn choose(&mut self, mutator: &mut Mutator) -> usize {
         let count = self.entries.len();
         let nearest = self.entries.iter().map(|entry| entry.near).max();
@@ -73,20 +74,21 @@ impl Corpus {
         at
     }
 
-    /// Whether there is one near to what has changed of which [`Self::unused`] has not told.
+    /// Whether an entry near the change was not yet returned by [`Self::unused`].
     pub fn has_near_unused(&self) -> bool {
         let is = |entry: &Entry| !entry.is_used && entry.near > Near::Elsewhere;
         self.entries.iter().any(is)
     }
 
-    /// Looks again how near they come, once it is known of more places where they are.
+    /// Computes again how near entries come to the change, after the places of more code are known.
     pub fn look_again(&mut self, versions: &[Built]) {
         for entry in &mut self.entries {
             entry.near = nearest(versions, &entry.slots);
         }
     }
 
-    /// One of which no inputs were made by what its executions compare: the nearest, and of these the most like tests.
+    /// Returns an entry whose comparisons were not used yet: the nearest to the change, and of these
+    /// the most similar to tests.
     pub fn unused(&mut self) -> Option<usize> {
         let open = (0..self.entries.len()).filter(|&at| !self.entries[at].is_used);
         let at = open.min_by_key(|&at| {
@@ -98,7 +100,7 @@ impl Corpus {
     }
 }
 
-/// How near the nearest of the places is that each version went through.
+/// Returns how near the executed places of each version come to the change.
 pub fn nearest(versions: &[Built], slots: &[Vec<u16>]) -> Near {
     let covers = versions.iter().map(|one| one.cover.as_ref());
     covers
@@ -108,7 +110,7 @@ pub fn nearest(versions: &[Built], slots: &[Vec<u16>]) -> Near {
         .unwrap_or_default()
 }
 
-/// Inputs that wait to be executed: a row for each entry that they were made of, which take turns.
+/// Inputs that wait to be executed, one row for each entry. The rows take turns.
 #[derive(Default)]
 pub struct Turns {
     rows: VecDeque<VecDeque<Made>>,
@@ -125,19 +127,19 @@ pub struct Made {
 }
 
 impl Turns {
-    /// Whether there is room for one more row.
+    /// Whether one more row can be added.
     pub fn has_room(&self) -> bool {
         self.rows.len() < MOST_TURNS
     }
 
-    /// Adds the inputs that were made of one entry, the most promising first.
+    /// Adds the inputs made of one entry, the most promising first.
     pub fn add(&mut self, row: VecDeque<Made>) {
         if !row.is_empty() {
             self.rows.push_back(row);
         }
     }
 
-    /// The next input.
+    /// Removes and returns the next input.
     pub fn next(&mut self) -> Option<Made> {
         let mut row = self.rows.pop_front()?;
         let made = row.pop_front();

@@ -1,4 +1,4 @@
-//! What executions of a version go through: its places, as compilers number them, and what is compared at them.
+//! Records the places and the comparisons that executions of a version pass.
 //!
 //! The version is built with `-fsanitize-coverage`, and what that calls is linked (`cover.c`): it notes everything in a file
 //! that the host reads between executions. Where that cannot be built, or nothing is noted, executions are only looked at
@@ -46,7 +46,7 @@ const OF_LIBRARY: u32 = 1 << 31;
 /// Asking for the lines of new places costs a process.
 const EXECUTIONS_BETWEEN_QUESTIONS: u64 = 64;
 
-/// How near a place is to what has changed.
+/// How near a place is to the change: on a changed line, in a changed function, or elsewhere.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Near {
     /// Not at all, or nobody knows.
@@ -58,7 +58,7 @@ pub enum Near {
     Line,
 }
 
-/// What has changed in the sources of one version: lines of files (their paths from the root), and functions.
+/// The changed lines (by the file's path from the root) and functions of one version.
 #[derive(Clone, Debug, Default)]
 pub struct Changed {
     /// Lines, counted from 1.
@@ -67,7 +67,8 @@ pub struct Changed {
     pub functions: BTreeSet<String>,
 }
 
-/// Lines of `old` that are not in `new`, and those on both sides of lines that only `new` has; counted from 1.
+/// Returns the lines of `old` that are not in `new`, and the lines on both sides of insertions, counted
+/// from 1.
 pub fn lines_round(old: &[u8], new: &[u8]) -> BTreeSet<u32> {
     let map = LineMap::new(old);
     let mut lines = BTreeSet::new();
@@ -81,7 +82,7 @@ pub fn lines_round(old: &[u8], new: &[u8]) -> BTreeSet<u32> {
     lines
 }
 
-/// What is noted of the executions of a version.
+/// The coverage of the executions of a version.
 #[derive(Debug)]
 pub struct Cover {
     file: File,
@@ -96,7 +97,7 @@ pub struct Cover {
     ways: HashSet<u64>,
 }
 
-/// What one execution went through.
+/// The places that one execution passed.
 #[derive(Clone, Debug, Default)]
 pub struct Through {
     /// A place that no execution was at before, or not so often.
@@ -108,7 +109,8 @@ pub struct Through {
 }
 
 impl Cover {
-    /// Makes everything ready in a copy that is to be built; the environment of the build. Nothing where that cannot be compiled.
+    /// Prepares a copy so that its build records coverage, and returns the environment of the build.
+    /// It is `None` if the recorder cannot be compiled.
     ///
     /// # Errors
     /// What cannot be written, and interruption.
@@ -160,13 +162,13 @@ impl Cover {
         Ok(Some((environment.map_err(Problem::of)?, cover)))
     }
 
-    /// It is told what has changed.
+    /// Sets what has changed in the version.
     pub fn set_changed(&mut self, changed: Changed) {
         self.changed = changed;
         self.near.clear();
     }
 
-    /// Forgets the last execution; the next one notes what it compares, too, if that is wanted.
+    /// Forgets the last execution. With `compares` the next one also records its comparisons.
     pub fn begin(&mut self, compares: bool) -> Result<(), Problem> {
         let mut head = [0; COUNTS_AT as usize + SLOTS];
         head[0] = u8::from(compares);
@@ -179,7 +181,7 @@ impl Cover {
         written.map_err(Problem::of)
     }
 
-    /// What the last execution went through.
+    /// Returns the places that the last execution passed.
     pub fn through(&mut self) -> Result<Through, Problem> {
         let mut counts = vec![0; SLOTS];
         let read = self.file.read_exact_at(&mut counts, COUNTS_AT);
@@ -205,13 +207,13 @@ impl Cover {
         Ok(through)
     }
 
-    /// How near to what has changed the nearest of these places is.
+    /// Returns how near the nearest of these places is to the change.
     pub fn nearest(&self, slots: &[u16]) -> Near {
         let near = slots.iter().filter_map(|slot| self.near.get(slot));
         near.max().copied().unwrap_or_default()
     }
 
-    /// Asks where places are that are new, if it is time to ask. Whether something was asked.
+    /// Finds the source lines of new places, if it is time to. The result is whether it did.
     pub fn ask(
         &mut self,
         runner: &mut Runner,
@@ -274,7 +276,7 @@ impl Cover {
         Ok(true)
     }
 
-    /// What the last execution compared, what is nearest to the change first.
+    /// Returns the comparisons of the last execution, those nearest to the change first.
     pub fn compared(&self) -> Result<Vec<(Near, Compared)>, Problem> {
         let mut held = vec![0; (LENGTH - PLACES_AT) as usize];
         self.file

@@ -1,5 +1,5 @@
-//! Functions that differ, compared one after the other: of a file of two revisions, or of projects of which nobody says what to
-//! execute.
+//! Compares the changed functions of a file of two revisions, or of projects without a known program, one
+//! after the other.
 
 use std::time::Instant;
 
@@ -31,8 +31,7 @@ pub(super) fn functions(
         return match old == new {
             true => Ok(Some(Vec::new())),
             false => Err(Problem::Input(format!(
-                "{shown}: no function that both revisions have differs in itself; name one that uses what differs with \
-                 --function"
+                "{shown}: no function of both revisions has a changed body; name a function that uses the change with --function"
             ))),
         };
     }
@@ -65,8 +64,7 @@ pub(super) fn of_files(
     let functions = named::functions_between(new_file, [old_text, new_text]);
     match functions.is_empty() {
         true => Err(Problem::Input(format!(
-            "{} and {} define no `main`, and no function that both have differs in itself; name one that uses what \
-             differs with --function",
+            "{} and {} define no `main`, and no function of both has a changed body; name a function that uses the change with --function",
             old.shown, new.shown
         ))),
         false => Ok(Some(functions)),
@@ -137,8 +135,7 @@ impl Work<'_> {
         };
         if all.is_empty() {
             return Err(Problem::Input(format!(
-                "no function that {} and {} both compile differs in itself; name the program to execute with --program, \
-                 relative to the projects' folder, or a function that uses what differs with --function",
+                "no function that {} and {} both compile has a changed body; name a function that uses the change with --function, or the program to execute with --program, relative to the projects' folder",
                 pair[0].shown, pair[1].shown
             )));
         }

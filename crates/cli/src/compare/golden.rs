@@ -1,4 +1,4 @@
-//! `--golden`: whether a difference is progress towards a version that is right, a regression from it, or neither
+//! `--golden`: decides whether a difference is progress towards a right version or a regression from it
 //! (figure 3.12 of the thesis).
 
 use std::time::Duration;
@@ -17,7 +17,7 @@ use crate::encoded::Problem;
 /// Wall-clock time of an execution at most.
 const WALL: Duration = Duration::from_secs(5);
 
-/// Executes the samples of partitions in the golden version; `golden` has it twice.
+/// Executes the samples of partitions in the golden version. `golden` has that version twice.
 pub fn partitions(
     golden: &mut Versions,
     watch: &Watch,
@@ -33,8 +33,7 @@ pub fn partitions(
     Ok(all)
 }
 
-/// Judges all differences of a comparison, by what the golden version does with the samples, and with inputs that were seen
-/// to differ.
+/// Judges all differences of a comparison by the behaviour of the golden version.
 pub fn judge(
     compared: &mut Compared,
     name: &str,
@@ -79,7 +78,7 @@ fn is_same(one: &Observed, other: &Observed) -> bool {
     ending(one) == ending(other) && one.output == other.output && one.left == other.left
 }
 
-/// Judges each of several versions by what the golden one did, against the one before it.
+/// Judges each of several versions against the one before it, by what the golden version did.
 pub fn judge_all(shared: &mut SharedPartition, right: Observed) {
     let is_right: Vec<Option<bool>> = shared
         .members

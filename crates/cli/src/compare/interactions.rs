@@ -12,7 +12,7 @@ use super::{read::Versions, symbolic::sample};
 /// Sequences that are looked at most.
 const MOST: usize = 64;
 
-/// What is looked for: the change sequence graph, and what follows from it.
+/// The change sequence graph, and the sequences to look for.
 pub struct Plan {
     edges: Vec<(String, String)>,
     meeting: BTreeMap<u32, Vec<u32>>,
@@ -20,7 +20,7 @@ pub struct Plan {
     pub sequences: Vec<Vec<u32>>,
 }
 
-/// The graph of the change between both versions.
+/// Returns the plan for the change between both versions.
 pub fn plan(versions: &Versions) -> Plan {
     let source = |side: usize| Source {
         // One name, since it is one file.
@@ -64,7 +64,7 @@ pub fn plan(versions: &Versions) -> Plan {
     }
 }
 
-/// Looks at the sequences of changes of both versions.
+/// Explores the sequences of changes of both versions.
 pub fn interactions(
     versions: &Versions,
     terms: &mut Terms,
@@ -79,7 +79,7 @@ pub fn interactions(
     told(plan, found, note)
 }
 
-/// What is told of a plan's sequences.
+/// Makes the report of a plan's sequences.
 pub fn told(plan: Plan, found: Vec<Sequence>, note: Option<&str>) -> Interactions {
     Interactions {
         edges: plan.edges,

@@ -1,5 +1,4 @@
-//! What a comparison found before it was interrupted. Kept by the code of both versions and all flags that matter: what is
-//! kept of other ones is never looked at.
+//! The journal of a comparison, under a digest of the code of both versions and all flags that matter.
 
 use patchwright_compare::{Kind, Known};
 use patchwright_exec::{Durability, Journal, JournalKind, JournalOptions, open_wanted_journal};
@@ -13,7 +12,8 @@ use crate::encoded::Problem;
 /// Of the format of the lines, and of what partitions mean.
 const VERSION: u32 = 1;
 
-/// Opens the journal of a comparison, if one is wanted; what is known of it, if it is to be resumed.
+/// Opens the journal of a comparison, if one is wanted. It also returns the earlier results, if the
+/// comparison is resumed.
 pub fn open(
     args: &CompareArgs,
     versions: &Versions,
@@ -57,7 +57,7 @@ fn key(args: &CompareArgs, versions: &Versions) -> Digest {
     hasher.finish()
 }
 
-/// A line for something that was found.
+/// Returns the line of the journal for a result.
 pub fn line(known: &Known) -> Value {
     match known {
         Known::All(kind) => json!({ "all": kind.code() }),

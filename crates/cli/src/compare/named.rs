@@ -1,4 +1,5 @@
-//! The versions that the user names: C files, folders of projects, and patches of the first of them.
+//! Finds the versions that the user names: C files, folders of projects, and patches of the first
+//! version.
 
 use std::{
     ffi::OsString,
@@ -16,7 +17,7 @@ use patchwright_validate::read_set;
 use super::{cover::Cover, native::Built};
 use crate::{args::DescriptionArgs, encoded::Problem, project};
 
-/// A version.
+/// A version with the name that the user gave it.
 #[derive(Clone, Debug)]
 pub struct Named {
     /// What the user calls it.
@@ -25,7 +26,7 @@ pub struct Named {
     pub what: What,
 }
 
-/// What a version is.
+/// The kind of a version.
 #[derive(Clone, Debug)]
 pub enum What {
     /// A C file by itself; and the folder whose headers it includes, where it was written anew.
@@ -49,7 +50,7 @@ impl Named {
     }
 }
 
-/// Finds out what `names` are. Patches are patches of the first.
+/// Finds out what each of `names` is. Patches belong to the first version.
 ///
 /// # Errors
 /// What is not there, or of no known kind.
@@ -96,20 +97,19 @@ pub fn named(
             });
         } else if !path.exists() {
             return Err(Problem::Input(format!(
-                "{shown}: there is no such file or folder; versions are C files, folders of projects, and, after the \
-                 first, patches of it, or two revisions A..B"
+                "{shown}: there is no such file or folder; a version is a C file, the folder of a project, or a patch of the first version; A..B names two revisions"
             )));
         } else if let Some(first) = all.first().cloned() {
             all.extend(patched(&first, path, scratch, all.len())?);
         } else {
             return Err(Problem::Input(format!(
-                "{shown} is neither a C file nor a folder; a patch stands behind what it is a patch of"
+                "{shown} is neither a C file nor a folder; name the original first, then its patch"
             )));
         }
     }
     if all.len() < 2 {
         return Err(Problem::Input(
-            "there is one version only; name another one: a C file, a folder, or a patch"
+            "there is one version only; name a second one: a C file, a folder, or a patch"
                 .to_owned(),
         ));
     }
@@ -228,7 +228,7 @@ fn patched(
     }
 }
 
-/// What is needed to build versions.
+/// Everything that building versions needs.
 pub struct Builder<'a> {
     /// Where copies go.
     pub scratch: &'a Scratch,
@@ -242,7 +242,7 @@ pub struct Builder<'a> {
     pub covers: bool,
 }
 
-/// A version that was built, and how its sources are compiled as the host sees them.
+/// A built version, and how its sources are compiled.
 pub struct Made {
     /// The program, if it is known which it is.
     pub built: Option<Built>,
@@ -253,7 +253,7 @@ pub struct Made {
 }
 
 impl Builder<'_> {
-    /// Copies and builds a version. `name` names its copy.
+    /// Copies and builds a version. The copy is called `name`.
     ///
     /// # Errors
     /// When it cannot be built.
@@ -274,7 +274,7 @@ impl Builder<'_> {
         })
     }
 
-    /// Copies a project, changes the copy, and builds it.
+    /// Copies a project, changes the copy by `change`, and builds it.
     ///
     /// # Errors
     /// When it cannot be built.
@@ -381,7 +381,7 @@ impl Builder<'_> {
     }
 }
 
-/// The functions that both versions compile and that differ in themselves, those of one file after the other.
+/// Returns the functions that both versions compile and whose own text differs, file by file.
 pub fn changed_functions([old, new]: [&Made; 2]) -> Vec<String> {
     let mut files = Vec::new();
     let mut seen = Vec::new();
@@ -410,7 +410,7 @@ pub fn changed_functions([old, new]: [&Made; 2]) -> Vec<String> {
     functions_of(files)
 }
 
-/// The functions of a file that differ in themselves.
+/// Returns the functions of a file whose own text differs.
 pub fn functions_between(relative: &Path, texts: [Vec<u8>; 2]) -> Vec<String> {
     let source = |text| {
         Some(patchwright_changes::Source {
@@ -437,7 +437,7 @@ fn functions_of(files: Vec<patchwright_changes::FileChange>) -> Vec<String> {
         .collect()
 }
 
-/// The program that a project's tests run.
+/// Returns the program that the project's tests run.
 pub fn program_of(project: &Project) -> Option<PathBuf> {
     project
         .tests
@@ -450,7 +450,7 @@ pub fn program_of(project: &Project) -> Option<PathBuf> {
         })
 }
 
-/// Makes a change of a patch in a copy.
+/// Makes one change of a patch in a copy.
 ///
 /// # Errors
 /// When the copy cannot be written.

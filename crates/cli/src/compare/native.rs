@@ -1,5 +1,5 @@
-//! Versions executed as they are, on the inputs of tests and on inputs that are like these. What differs was *seen*; nothing
-//! is proved by it.
+//! Executes versions on the inputs of tests and on similar inputs. A difference is seen; nothing is
+//! proved.
 
 use std::{
     cmp::Reverse,
@@ -24,7 +24,7 @@ use super::{
 };
 use crate::encoded::Problem;
 
-/// A version that has been built.
+/// A built version that can be executed.
 pub struct Built {
     /// Its copy.
     pub worker: Worker,
@@ -36,7 +36,7 @@ pub struct Built {
     pub folders: Vec<(PathBuf, &'static str)>,
 }
 
-/// What an execution did, as far as somebody outside sees.
+/// The visible effects of an execution.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Ran {
     /// How it ended.
@@ -53,7 +53,7 @@ pub struct Ran {
     pub written: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
 }
 
-/// An input for which versions do different things.
+/// An input for which the versions do different things.
 #[derive(Clone, Debug)]
 pub struct Seen {
     /// The input.
@@ -66,7 +66,7 @@ pub struct Seen {
     pub after: f64,
 }
 
-/// What a search did.
+/// The numbers of a search.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     /// Inputs that all versions were executed with.
@@ -81,7 +81,7 @@ pub struct Tally {
     pub unsteady: Vec<String>,
 }
 
-/// How far a search goes.
+/// The limits of a search.
 pub struct Extent<'a> {
     /// It ends then.
     pub end: Instant,
@@ -119,7 +119,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const OUTPUT: u64 = 4 << 20;
 
 impl Built {
-    /// Executes the program.
+    /// Executes the program on a case, for at most the time `wall`.
     ///
     /// # Errors
     /// When it cannot be executed.
@@ -252,7 +252,8 @@ const OWN: &str = ".patchwright-case";
 const MOST_BYTES: u64 = 1 << 20;
 const MOST_FILES: usize = 256;
 
-/// The regular files below a folder, their names relative to it, and what they hold; not those that are too large.
+/// Returns the regular files below a folder: names relative to it, and contents. Large files are left
+/// out.
 pub fn files_in(folder: &Path) -> Vec<(Vec<u8>, Vec<u8>)> {
     let mut paths = files::regular_files_below(folder).unwrap_or_default();
     paths.sort();
@@ -342,7 +343,8 @@ const MOST_DOUBTS: usize = 12;
 const MOST_NEIGHBOURS: usize = 150;
 
 impl Search<'_> {
-    /// Searches. `each` is told of every input, with the test that it was made of and what all versions did.
+    /// Runs the search. `each` gets every executed input: the test of which it was made, the input,
+    /// and what all versions did.
     pub fn run(
         mut self,
         extent: &Extent<'_>,

@@ -1,4 +1,4 @@
-//! What an execution of a sample did, for people.
+//! Describes the execution of a sample for people.
 
 use patchwright_compare::{Holder, spelled};
 use patchwright_interpret::Ending;
@@ -9,8 +9,8 @@ use patchwright_symbolic::{ParameterShape, Pointee, Shape};
 
 use super::replay::{Execution, Watch};
 
-/// What an execution of the version `side` (0 or 1) did: `shapes` are what the function's parameters are, `holders` the objects that
-/// hold pointers.
+/// Describes an execution of version `side` (0 or 1). `shapes` are those of the function's parameters,
+/// and `holders` are the objects that hold pointers.
 pub fn observed(
     one: &Execution,
     watch: &Watch,

@@ -1,5 +1,5 @@
-//! Both versions, followed along inputs, beside the bounded encoding: what is too large for one formula is explored path by
-//! path, and the first difference does not wait until everything is written as terms.
+//! Follows both versions along inputs, in a thread beside the bounded encoding. It can find differences
+//! in programs that are too large for one formula.
 
 use std::{
     cell::Cell,
@@ -36,7 +36,7 @@ const MOST_NUMBER: u128 = 100_000;
 /// Calls of one function within each other at most.
 const MOST_RECURSION: u32 = 400;
 
-/// What is explored. It goes to another thread.
+/// What is explored, prepared for another thread.
 pub struct Setup {
     /// OLD and NEW, with what is known of the library.
     pub modules: [Vec<Module>; 2],
@@ -61,7 +61,7 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// The versions, as they are explored.
+    /// Prepares the exploration of two versions.
     pub fn of(versions: &Versions, options: Options, extent: Extent, turning: Turning) -> Setup {
         let both = &versions.both;
         Setup {
@@ -89,7 +89,7 @@ impl Setup {
 }
 
 impl Setup {
-    /// Whether both versions come to their end, and do not fail, with an input all numbers of which are one of these.
+    /// Whether both versions end without failing for an input that consists of these numbers.
     pub fn some_end(&self, numbers: &[u128], interrupt: &dyn Fn() -> bool) -> bool {
         let programs = self
             .modules
@@ -134,7 +134,7 @@ impl Setup {
     }
 }
 
-/// What two threads tell each other.
+/// What the two threads tell each other.
 #[derive(Default)]
 pub struct Shared {
     /// Nobody needs the paths any more.
@@ -150,19 +150,19 @@ pub struct Shared {
 }
 
 impl Shared {
-    /// What was found since somebody asked last.
+    /// Returns the results since the last call.
     pub fn news(&self) -> Vec<Known> {
         let mut news = self.news.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut *news)
     }
 
-    /// When the first difference was found.
+    /// Returns when the first difference was found, in seconds.
     pub fn first(&self) -> Option<f64> {
         *self.first.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Explores until all is known, the time is over, or nobody needs it.
+/// Explores until everything is known, time is over, or the other thread is done.
 ///
 /// # Errors
 /// What the user can mend.
@@ -323,7 +323,7 @@ fn known_numbers(setup: &Setup) -> Vec<Vec<(String, u32, u128)>> {
     all
 }
 
-/// Waits until a thread is done, and looks at what it finds meanwhile.
+/// Waits for a thread, and calls `look` at its results meanwhile.
 pub fn wait<T>(thread: &std::thread::ScopedJoinHandle<'_, T>, mut look: impl FnMut()) {
     while !thread.is_finished() {
         look();

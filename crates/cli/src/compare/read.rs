@@ -1,4 +1,4 @@
-//! The versions that are compared, as sources and linked programs.
+//! Reads the compared versions: sources and linked programs.
 
 use std::path::PathBuf;
 
@@ -25,7 +25,7 @@ use crate::{
     encoded::{Problem, Reader},
 };
 
-/// One of the versions.
+/// One version: its source, its module and its entry.
 pub struct Version {
     /// Its source: a list of one.
     pub sources: Vec<Source>,
@@ -42,18 +42,18 @@ pub struct Version {
 }
 
 impl Version {
-    /// The source.
+    /// Returns the source of the version.
     pub fn source(&self) -> &Source {
         &self.sources[0]
     }
 
-    /// It as a module.
+    /// Returns the version as a module of the IR.
     pub fn module(&self) -> Module {
         lower(&self.source().unit, &self.source().path)
     }
 }
 
-/// Both versions.
+/// Both versions, with their linked programs.
 pub struct Versions {
     /// OLD and NEW.
     pub both: [Version; 2],
@@ -75,7 +75,7 @@ pub struct Versions {
 }
 
 impl Versions {
-    /// One of the sources, as a page shows it.
+    /// Returns one of the sources for the HTML page.
     pub fn page_source(&self, side: usize) -> PageSource {
         let version = &self.both[side];
         PageSource {
@@ -95,7 +95,8 @@ struct Place {
     command: Option<CompileCommand>,
 }
 
-/// Reads both versions; of projects, which have been `made`, the source that has the function.
+/// Reads both versions. For projects, which must have been `made`, it is the source that defines the
+/// function.
 pub fn versions(
     args: &CompareArgs,
     pair: [&Named; 2],
@@ -308,7 +309,7 @@ fn places(
     }
     let (Some(function), Some([old, new])) = (&args.function, made) else {
         return Err(Problem::Input(
-            "the programs of projects are executed, and not encoded; name a function with --function".to_owned(),
+            "whole programs of projects can only be executed, which --no-native forbids; name a function with --function".to_owned(),
         ));
     };
     // The source that defines it, in both; one that differs rather than one that does not.
@@ -360,7 +361,7 @@ fn mentions(text: &[u8], name: &str) -> bool {
     text.windows(name.len()).any(|part| part == name.as_bytes())
 }
 
-/// Whether a function's body seems to begin behind its name.
+/// Whether a function `name` seems to be defined in a text: a body begins behind its name.
 pub fn defines(text: &[u8], name: &str) -> bool {
     let text = String::from_utf8_lossy(text);
     text.match_indices(name).any(|(at, _)| {

@@ -1,4 +1,5 @@
-//! What a project's own tests call its program with: arguments, standard input, and the files in the folder where they do.
+//! Records the calls of a program by the project's own tests: arguments, standard input, and files in the
+//! folder of the call.
 //!
 //! Tests that a driver runs are scripts of which nothing is known. For a while a script stands in the program's place that
 //! keeps what it was called with, and then is the program. What was kept is executed in both versions, and changed, like
@@ -29,8 +30,8 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// Bytes of a case at most.
 const MOST_BYTES: usize = 1 << 20;
 
-/// What the tests of a project call its program with, by the names of the tests; as many as there is time for until `end`.
-/// Nothing if no driver runs them, or nobody says which the program is.
+/// Returns the calls of a project's program by its tests, with the tests' names, as many as there is time
+/// for until `end`. There are none if no driver runs the tests, or if the program is not known.
 ///
 /// # Errors
 /// What cannot be written, and interruption.

@@ -1,4 +1,4 @@
-//! Samples of partitions, executed in both versions by the interpreter.
+//! Executes the samples of partitions in both versions by the interpreter.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use crate::encoded::Problem;
 /// What stands between what the function prints and what the harness prints of what is left.
 const MARK: &str = "\n\u{1}\n";
 
-/// What came of executing a sample.
+/// Whether executions confirm a sample.
 pub enum Replay {
     /// It is as the partition says.
     Agrees,
@@ -27,7 +27,7 @@ pub enum Replay {
     Untold(String),
 }
 
-/// What executions can show.
+/// The effects that executions can show.
 pub struct Watch {
     /// The function; nothing for whole programs.
     pub function: Option<String>,
@@ -41,7 +41,7 @@ pub struct Watch {
     pub checks: BTreeSet<Check>,
 }
 
-/// What an execution of a sample did.
+/// The effects of an execution of a sample.
 pub struct Execution {
     /// How it ended.
     pub ending: Ending,
@@ -53,7 +53,8 @@ pub struct Execution {
     pub left: Vec<(String, Vec<u8>)>,
 }
 
-/// The harnesses of all partitions of a function, read together: its source is read once, and not for each of them.
+/// The harnesses of all partitions of a function. They are read together, so that the function's source
+/// is read once.
 #[derive(Default)]
 pub struct Harnesses {
     modules: [Option<Module>; 2],
@@ -62,7 +63,7 @@ pub struct Harnesses {
 }
 
 impl Harnesses {
-    /// Those of `partitions`; none for whole programs.
+    /// Makes the harnesses of `partitions`. There are none for whole programs.
     ///
     /// # Errors
     /// Interruption.
@@ -160,7 +161,7 @@ fn harness_module(versions: &mut Versions, side: Side, text: &str) -> Result<Mod
     versions.reader.module("harness.c", text)
 }
 
-/// Executes the sample of a partition, the one of this number, counted from 0, in both versions.
+/// Executes the sample of partition `number`, counted from 0, in both versions.
 pub fn replay(
     versions: &mut Versions,
     watch: &Watch,
@@ -205,7 +206,8 @@ pub fn replay(
     Ok((observed, answer))
 }
 
-/// What OLD prints for a sample, with what it leaves as the harness prints that; nothing where it fails or cannot be executed.
+/// Returns what OLD prints and leaves behind for a sample, as the harness prints it. It is `None` if OLD
+/// fails or cannot be executed.
 ///
 /// # Errors
 /// Interruption.
@@ -248,7 +250,7 @@ pub fn expected(
     Ok(Some(text))
 }
 
-/// What a version does that both of `versions` are; nothing where it cannot be executed.
+/// Returns the effects of a version for samples, where both of `versions` are that version.
 ///
 /// # Errors
 /// Interruption.
@@ -507,7 +509,7 @@ fn is_static(seen: &Seen) -> bool {
     matches!(seen, Seen::Object(name) if name.starts_with("static "))
 }
 
-/// The inputs of a sample, for messages.
+/// Returns the inputs of a sample as text for messages.
 pub fn sample(inputs: &[Given]) -> String {
     let all = inputs
         .iter()
@@ -515,7 +517,7 @@ pub fn sample(inputs: &[Given]) -> String {
     all.collect::<Vec<_>>().join(", ")
 }
 
-/// Globals that both versions define, whose names C can write.
+/// Returns the globals that both versions define, with their sizes. C must be able to write their names.
 pub fn globals(versions: &Versions) -> Vec<(String, u64)> {
     let of = |side: usize| -> Vec<(String, u64)> {
         let module = versions.both[side].module();
@@ -538,7 +540,7 @@ pub fn globals(versions: &Versions) -> Vec<(String, u64)> {
         .collect()
 }
 
-/// The types of a function's results that harnesses print.
+/// Returns the types of the function's results that harnesses print.
 pub fn result_types(versions: &Versions, function: &str) -> [Option<Type>; 2] {
     versions.both.each_ref().map(|version| {
         let module = version.module();
@@ -548,7 +550,7 @@ pub fn result_types(versions: &Versions, function: &str) -> [Option<Type>; 2] {
     })
 }
 
-/// What a function returns in both versions, where that is a structure.
+/// Returns the shapes of the structures that the function returns in both versions.
 pub fn returned_records(versions: &Versions, function: &str) -> [Option<Shape>; 2] {
     let of = |version: &super::read::Version| returned_record(&version.sources, function);
     versions.both.each_ref().map(of)

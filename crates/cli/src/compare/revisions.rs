@@ -1,4 +1,4 @@
-//! Revisions of a git repository as versions: both are written out as folders; the checkout is not looked at.
+//! Writes two revisions of a git repository to folders. The checkout is not looked at.
 
 use std::{
     ffi::OsString,
@@ -28,7 +28,7 @@ pub struct Revisions {
 }
 
 impl Revisions {
-    /// A problem in the words of the user, who does not know of the folders.
+    /// Replaces the paths of the folders in an error by the names of the revisions.
     pub fn said(&self, problem: Problem) -> Problem {
         match problem {
             Problem::Input(mut message) => {
@@ -42,8 +42,8 @@ impl Revisions {
     }
 }
 
-/// The revisions `A..B`, if the only name is a range of them; an end that is left out is HEAD. They are what the repository
-/// has below the current folder. `file`, relative to that, is what is compared, if it is named.
+/// Returns the revisions `A..B`, if that is the only name. An empty end is HEAD. Written are the files
+/// below the current folder. `file`, relative to that, is what is compared, if it is named.
 ///
 /// # Errors
 /// What is no revision, a file that one of them does not have, a repository that cannot be read.
@@ -59,7 +59,7 @@ pub fn find(
     let Some((old, new)) = range.split_once("..") else {
         return match file {
             Some(file) => Err(Problem::Input(format!(
-                "--file {}: it is a file of two revisions; name them: A..B",
+                "--file {}: --file needs two revisions; name them as A..B",
                 file.display()
             ))),
             None => Ok(None),
@@ -91,7 +91,7 @@ pub fn find(
             export(&history, &commit.id, &below, &folder, commit.time).map_err(Problem::of)?;
         for submodule in exported.submodules {
             eprintln!(
-                "patchwright: warning: {} is a submodule, of which a revision has nothing",
+                "patchwright: warning: {} is a submodule; a revision does not have its files",
                 submodule.display()
             );
         }
@@ -150,7 +150,7 @@ fn functions(history: &History, commits: &[Commit], file: &Path) -> Result<Vec<S
     Ok(changed.map(|function| function.name.clone()).collect())
 }
 
-/// Whether a file seems to be a program.
+/// Whether a file seems to define `main`.
 ///
 /// # Errors
 /// When it cannot be read.

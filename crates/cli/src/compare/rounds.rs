@@ -1,4 +1,4 @@
-//! Loops of both versions, followed round by round, together: what is proved so holds for any number of rounds.
+//! Proves that both versions do the same for any number of rounds.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Executions of two versions: the inputs they begin with, and what is told of them.
+//! Searches for differences by executions: the first inputs, and the report.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -27,7 +27,7 @@ const PATIENCE: Duration = Duration::from_secs(3);
 /// Bytes of sources whose words are used.
 const MOST_SOURCE: usize = 1 << 20;
 
-/// Looks for inputs for which two versions differ.
+/// Searches for inputs for which two versions differ when they are executed.
 pub fn search(
     args: &CompareArgs,
     pair: [&Named; 2],
@@ -192,7 +192,7 @@ fn nothing_known(args: &CompareArgs) -> Vec<(String, Case)> {
     all
 }
 
-/// The cases of a project.
+/// Returns the inputs of a project's cases.
 pub fn cases_of(project: &Project) -> Result<Vec<(String, Case)>, Problem> {
     let mut all = Vec::new();
     for test in project.tests.iter().flat_map(|tests| &tests.tests) {
@@ -217,8 +217,8 @@ pub fn cases_of(project: &Project) -> Result<Vec<(String, Case)>, Problem> {
     Ok(all)
 }
 
-/// The inputs that are executed first: those of `--seeds`, else the cases of the project, or of the C file (`--cases`, or the folder
-/// `cases` beside it, as `repair` takes them).
+/// Returns the inputs to execute first: those of `--seeds`, else the cases of the project, or those of
+/// the C file (`--cases`, or the folder `cases` beside it).
 ///
 /// # Errors
 /// A folder that was named and has none.
@@ -306,7 +306,7 @@ fn cases_in(flag: &str, folder: &Path) -> Result<Vec<(String, Case)>, Problem> {
     Ok(all)
 }
 
-/// Adds to a report what was seen.
+/// Adds the differences that were seen to a report.
 pub fn tell(compared: &mut Compared, tally: &Tally) {
     let report = &mut compared.report;
     report.executions = Some(Executions {
@@ -340,12 +340,12 @@ pub fn tell(compared: &mut Compared, tally: &Tally) {
     compared.cases = tally.seen.clone();
 }
 
-/// Bytes as text.
+/// Returns bytes as text.
 pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// An execution, as it is told.
+/// Converts an execution for the report.
 pub fn ran(ran: &Ran) -> comparison::Ran {
     comparison::Ran {
         ending: ran.ending.clone(),

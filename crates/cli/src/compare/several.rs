@@ -19,10 +19,11 @@ use super::{
 };
 use crate::encoded::{Problem, checks};
 
-/// So many versions are compared all at once at most.
+/// The largest number of versions that are compared all at once.
 pub const MOST: usize = 8;
 
-/// What is known of them, and what was found wrong about that: a mistake of ours. Nothing if the time is over before.
+/// Compares several versions. The second result is a bug of ours, if executions contradict the report. It
+/// is `None` if time is over before anything is known.
 pub fn compare(
     args: &CompareArgs,
     named: &[Named],

@@ -1,10 +1,11 @@
-//! What is the same each time a version is executed, and in what executions of versions differ.
+//! Finds which effects of a version are the same in each execution, and in which of these two versions
+//! differ.
 
 use std::collections::BTreeSet;
 
 use super::native::Ran;
 
-/// In what two executions differ; nothing if in nothing that is steady.
+/// Returns the steady effect in which two executions differ, if there is one.
 pub fn difference(a: &Ran, b: &Ran, steady: &Steady) -> Option<&'static str> {
     let ends = match (a.endless, b.endless) {
         (false, false) => a.ending != b.ending,
@@ -30,7 +31,7 @@ pub fn difference(a: &Ran, b: &Ran, steady: &Steady) -> Option<&'static str> {
     }
 }
 
-/// What is the same each time a version is executed with an input.
+/// The effects of a version that are the same each time it is executed on an input.
 pub struct Steady {
     ending: bool,
     written: bool,
@@ -94,7 +95,7 @@ impl Lines {
 }
 
 impl Steady {
-    /// All of it.
+    /// All effects are steady.
     pub const ALL: Steady = Steady {
         ending: true,
         written: true,
@@ -102,7 +103,7 @@ impl Steady {
         errors: Lines::All,
     };
 
-    /// What is steady of executions of one version.
+    /// Returns the effects that are the same in all of `runs`.
     pub fn of(runs: &[Ran]) -> Steady {
         let output: Vec<&[u8]> = runs.iter().map(|ran| &ran.output[..]).collect();
         let errors: Vec<&[u8]> = runs.iter().map(|ran| &ran.errors[..]).collect();
@@ -118,7 +119,7 @@ impl Steady {
         }
     }
 
-    /// What is steady in both.
+    /// Returns the effects that are steady in both.
     pub fn and(self, other: Steady) -> Steady {
         Steady {
             ending: self.ending && other.ending,
@@ -128,14 +129,14 @@ impl Steady {
         }
     }
 
-    /// Whether everything is.
+    /// Whether all effects are steady.
     pub fn is_all(&self) -> bool {
         self.ending && self.written && self.output.is_all() && self.errors.is_all()
     }
 }
 
-/// What a sanitizer reports at the end of standard error: what was wrong, and the rest of standard error. Addresses, lines and stacks
-/// say nothing about what the program does.
+/// Returns what a sanitizer reports at the end of standard error, and the rest of standard error.
+/// Addresses, lines and stacks are dropped.
 pub fn sanitizer_report(errors: &[u8]) -> Option<(String, Vec<u8>)> {
     let text = String::from_utf8_lossy(errors);
     let at = text.find("==ERROR: ")?;

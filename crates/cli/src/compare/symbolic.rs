@@ -1,4 +1,4 @@
-//! Two versions, compared by their bounded encodings.
+//! Compares two versions by their bounded encodings.
 
 use std::{
     cell::Cell,
@@ -29,7 +29,7 @@ use super::{
 };
 use crate::encoded::{Problem, checks};
 
-/// Two versions to be compared.
+/// Two versions to compare, and how.
 pub struct Job<'a> {
     /// The flags.
     pub args: &'a CompareArgs,
@@ -49,7 +49,7 @@ pub struct Job<'a> {
     pub deepens: bool,
 }
 
-/// What is known of two versions.
+/// The answer of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// They are the same code.
@@ -60,7 +60,7 @@ pub enum Answer {
     Executed,
 }
 
-/// Two versions that were compared.
+/// The result of comparing two versions: report, answer and partitions.
 pub struct Compared {
     /// What to tell.
     pub report: Comparison,
@@ -77,7 +77,7 @@ pub struct Compared {
 }
 
 impl Compared {
-    /// One without partitions.
+    /// Makes the result of a comparison without partitions.
     pub fn of(report: Comparison, answer: Answer) -> Compared {
         Compared {
             report,
@@ -137,7 +137,7 @@ const LOOK: Duration = Duration::from_millis(200);
 /// The stack of the thread that follows executions, whose calls nest on it.
 const STACK: usize = 1 << 30;
 
-/// A report in which nothing is said yet.
+/// Makes a report that says nothing yet.
 pub fn empty(args: &CompareArgs, old: &str, new: &str) -> Comparison {
     Comparison {
         schema: comparison::SCHEMA,
@@ -171,7 +171,7 @@ pub fn empty(args: &CompareArgs, old: &str, new: &str) -> Comparison {
 }
 
 impl Job<'_> {
-    /// Compares them.
+    /// Encodes both versions, explores the differences and confirms the samples.
     ///
     /// # Errors
     /// What the user can mend, and interruption before anything was known.
@@ -667,7 +667,7 @@ impl Job<'_> {
     }
 }
 
-/// How versions are encoded.
+/// The options with which versions are encoded.
 pub struct Encoder<'a> {
     /// The flags.
     pub args: &'a CompareArgs,
@@ -692,8 +692,9 @@ impl Encoder<'_> {
         }
     }
 
-    /// A version with its library, encoded; nothing if somebody interrupted. `prefix` names what is its own. With
-    /// `argument_numbers` numbers that are read from arguments are any numbers.
+    /// Encodes a version with its library. `prefix` stands before the names of what belongs to this
+    /// version alone. With `argument_numbers`, numbers that are read from arguments are any numbers.
+    /// It is `None` if the user interrupts.
     pub fn encode(
         &self,
         terms: &mut Terms,
@@ -713,7 +714,7 @@ impl Encoder<'_> {
     }
 }
 
-/// What executions of two versions can show.
+/// Returns the effects that executions of two versions can show.
 pub fn watch(versions: &Versions, function: Option<String>, checks: BTreeSet<Check>) -> Watch {
     let result = match &function {
         Some(name) => replay::result_types(versions, name),
@@ -754,7 +755,7 @@ fn share(share: Share) -> comparison::Covered {
     }
 }
 
-/// The inputs of a sample that a person gives: arguments, standard input, values.
+/// Returns the inputs of a sample that a person can give: arguments, standard input, values.
 pub fn sample(samples: &[Vec<Given>; 2]) -> Vec<(String, String)> {
     let mut all: Vec<&Given> = Vec::new();
     for given in samples.iter().flatten() {

@@ -1,4 +1,4 @@
-//! A test for each partition: a case for `patchwright repair`, and a C file where a function is compared.
+//! Writes a test for each partition: a case for `patchwright repair`, and for functions a C file.
 
 use std::{ffi::OsStr, os::unix::ffi::OsStrExt, path::Path};
 
@@ -8,7 +8,7 @@ use patchwright_prove::{For, Parts, arguments, harness, standard_input};
 use super::{arguments::CompareArgs, native::Seen, replay, symbolic::Compared};
 use crate::encoded::Problem;
 
-/// Writes the tests and `manifest.json`, which is the report; a partition's number names its files.
+/// Writes the tests, and the report as `manifest.json`. The number of a partition names its files.
 pub fn write(compared: &mut Compared, args: &CompareArgs, folder: &Path) -> Result<(), Problem> {
     files::create_output_folder(folder).map_err(Problem::of)?;
     let report = &compared.report;
@@ -67,8 +67,8 @@ pub fn write(compared: &mut Compared, args: &CompareArgs, folder: &Path) -> Resu
         .map_err(Problem::of)
 }
 
-/// Writes a C program that calls the function of NEW with the sample of each partition, and compares what it prints and
-/// leaves with what OLD does.
+/// Writes a C program that calls the function of NEW with each sample, and fails if the effects are not
+/// those of OLD.
 pub fn c_test(compared: &mut Compared, args: &CompareArgs, file: &Path) -> Result<(), Problem> {
     let (Some(versions), Some(function)) = (&mut compared.versions, &args.function) else {
         return Ok(());
@@ -173,7 +173,7 @@ fn write_seen(folder: &Path, number: usize, seen: &Seen) -> Result<(), Problem> 
     write("new", &new.output)
 }
 
-/// Arguments as a case has them.
+/// Returns arguments in the format of a case's file.
 pub fn joined(words: &[Vec<u8>]) -> Result<Vec<u8>, Problem> {
     let words: Vec<String> = words
         .iter()

@@ -1,4 +1,4 @@
-//! What is known of a program path by path (`--paths`).
+//! `--paths`: decides about a program path by path.
 
 use std::time::Instant;
 

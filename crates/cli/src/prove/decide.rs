@@ -1,4 +1,4 @@
-//! What is known of a program: all paths at once, as far as a bound; by induction; and what an execution says of it.
+//! Decides about a program: all paths at once up to a bound, by induction, and by executions.
 
 use std::time::Instant;
 
@@ -10,7 +10,7 @@ use patchwright_symbolic::{Check, Encoding, Entry, FailureKind, Options, Unwindi
 use super::{Asked, Job, deeper, show};
 use crate::{encoded::Problem, limits};
 
-/// What is known of the program.
+/// The decision about a program, with its evidence.
 pub struct Decided {
     pub verdict: Verdict,
     pub report: Report,
@@ -29,7 +29,7 @@ pub(super) fn is_decided(verdict: &Verdict) -> bool {
     )
 }
 
-/// What an execution does, and what the reference prints there.
+/// The result of executing a counterexample, and what the reference prints for its inputs.
 pub type Replayed = (Replay, Option<Vec<u8>>);
 
 impl Job<'_> {

@@ -1,27 +1,27 @@
-//! How far loops are followed where the user names no bound.
+//! How far loops are followed if the user gives no bound.
 
-/// Bytes of an argument at first, and then where the program holds.
+/// The lengths of arguments in bytes, tried one after the other while the program holds.
 pub const LONGEST: [u32; 3] = [8, 24, 72];
 
-/// Rounds of each loop at first.
+/// The first bound of the rounds of loops.
 pub const FIRST: u32 = 16;
-/// Rounds of each loop at the most.
+/// The largest bound of the rounds of loops.
 pub const LAST: u32 = 256;
-/// Conflicts of a question about more rounds at the most.
+/// The limit of conflicts for a question with more rounds.
 pub const CONFLICTS: u64 = 20_000;
-/// Conflicts of a question before other ways are tried, at the most.
+/// The limit of conflicts for a question before other methods are tried.
 pub const FIRST_CONFLICTS: u64 = 2_000;
-/// So many instructions are so many that a few paths are looked at before they are decided about.
+/// The number of instructions from which a few paths are explored first.
 pub const MANY: u64 = 20_000;
 
-/// Instructions that are encoded before other ways are tried, at most.
+/// The limit of encoded instructions before other methods are tried.
 pub const INSTRUCTIONS: u64 = 50_000;
 
-/// Rounds of loops over structures whose pointers may lead back: most of these have no end.
+/// The bound of loops over structures whose pointers may point back. Most such loops have no end.
 pub const LINKED: u32 = 4;
 
-/// Whether twice as many rounds are little work after one with so many instructions and conflicts: loops within each other
-/// have four times as many instructions then.
+/// Whether twice as many rounds are little work, after an encoding of so many instructions and conflicts.
+/// Nested loops then have four times as many instructions.
 pub fn is_little((instructions, conflicts): (u64, u64)) -> bool {
     instructions <= 20_000 && conflicts <= 5_000
 }

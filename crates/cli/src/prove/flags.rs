@@ -14,44 +14,47 @@ pub struct ProveArgs {
     #[arg(value_name = "FILE", required = true, num_args = 1..)]
     pub sources: Vec<OsString>,
 
-    /// Prove this function, for all arguments, instead of the program
+    /// Prove this function for all arguments
     #[arg(long, value_name = "NAME", help_heading = "What is proved")]
     pub function: Option<String>,
 
     #[command(flatten)]
     pub inputs: InputArgs,
 
-    /// Only for arguments that satisfy this C expression over the function's parameters and globals
+    /// Assume this C expression over the function's parameters and globals
     #[arg(long, value_name = "EXPRESSION", help_heading = "What is proved")]
     pub assume: Vec<String>,
 
-    /// It does the same as this reference: result, output, and for a function globals and memory behind the arguments
+    /// Prove that it does the same as this reference
+    ///
+    /// Compared are the result and the output, and for a function also globals and the memory behind its arguments.
     #[arg(long, value_name = "FILE[:FUNCTION]", help_heading = "What is proved")]
     pub like: Option<String>,
 
-    /// Look for these beside failing assertions: bounds, null, div, overflow, shift, uninitialized,
-    /// conversion, leak, termination; all; none [default: bounds,null,div]
+    /// Also look for these errors [default: bounds,null,div]
+    ///
+    /// The list has bounds, null, div, overflow, shift, uninitialized, conversion, leak and termination; or it is all,
+    /// or none. Assertions are checked in any case.
     #[arg(long, value_name = "LIST", help_heading = "What is proved")]
     pub check: Option<String>,
 
-    /// Globals without an initial value in the source hold any value at the start
+    /// Let globals without a first value in the source hold any value at the start
     #[arg(long, help_heading = "What is proved")]
     pub havoc: bool,
 
-    /// Calling `abort` is no failure [default: it is, unless the program has `reach_error`]
+    /// Count a call of `abort` as a normal end [default: as a failure, unless the program has `reach_error`]
     #[arg(long, help_heading = "What is proved")]
     pub abort_ends: bool,
 
-    /// So many arguments of the program, of any content [default: as many as `main` reads by constant indices, at least one where it reads others]
+    /// Give the program N arguments of any content [default: as many as `main` reads]
     #[arg(long, value_name = "N", help_heading = "What is proved")]
     pub arguments: Option<u32>,
 
-    /// Bytes of each argument of the program at most [default: 8; of a program that holds so far, more, as long as that is
-    /// little work]
+    /// Let each argument of the program have at most N bytes [default: 8, and more while that is little work]
     #[arg(long, value_name = "N", help_heading = "What is proved")]
     pub longest: Option<u32>,
 
-    /// Bytes of standard input at most
+    /// Let standard input have at most N bytes
     #[arg(
         long,
         value_name = "N",
@@ -60,21 +63,23 @@ pub struct ProveArgs {
     )]
     pub input: u32,
 
-    /// Rounds of each loop, and calls of a function within itself [default: 16; where executions go on beyond that, twice as
-    /// many, again and again, as long as that is little work]
+    /// Follow loops and recursion for N rounds [default: 16 or more]
+    ///
+    /// Without it, the bound is doubled as long as that is little work.
     #[arg(long, value_name = "N", help_heading = "How far")]
     pub bound: Option<u32>,
 
-    /// Take no longer than this, such as 30s, 10m, 1h; what is known by then is told
+    /// Stop after this time, such as 30s, 10m, 1h, and report what is known by then
     #[arg(long, value_name = "TIME", value_parser = time, help_heading = "How far")]
     pub budget: Option<Duration>,
 
-    /// Conflicts of one question to the solver at most
+    /// Give up a question to the solver after N conflicts
     #[arg(long, value_name = "N", help_heading = "How far")]
     pub conflicts: Option<u64>,
 
-    /// Follow one path after the other, N at most [default of N: 10000], each as far as it goes, in place of all paths at once
-    /// as far as a bound: for failures that are deep in a loop
+    /// Follow up to N single paths, each to its end [default of N: 10000]
+    ///
+    /// Without it, all paths are followed at once, up to the bound. Single paths find failures that are deep in a loop.
     #[arg(
         long,
         value_name = "N",
@@ -87,11 +92,11 @@ pub struct ProveArgs {
     )]
     pub paths: Option<u64>,
 
-    /// Instructions that are encoded at most, unwound and inlined [default: 5000000; of each path 400000]
+    /// Encode at most N instructions, loops unwound and calls inlined [default: 5000000; of each path 400000]
     #[arg(long, value_name = "N", help_heading = "How far")]
     pub max_instructions: Option<u64>,
 
-    /// MiB of memory at most
+    /// Stop at this much memory, in MiB
     #[arg(long, value_name = "MIB", default_value_t = 2048, value_parser = clap::value_parser!(u64).range(64..), help_heading = "How far")]
     pub memory: u64,
 
@@ -99,7 +104,7 @@ pub struct ProveArgs {
     #[arg(long, help_heading = "Faults")]
     pub locate: bool,
 
-    /// Show them in the source
+    /// Show these statements in the source
     #[arg(long, requires = "locate", help_heading = "Faults")]
     pub annotate: bool,
 
@@ -107,16 +112,18 @@ pub struct ProveArgs {
     #[arg(long, help_heading = "Repairs")]
     pub repair: bool,
 
-    /// What a repair may change: 1 operators; 2 more operators, constants a little; 3 also any constant, variable,
-    /// conjunct, index and comparison
+    /// What a repair may change, from 1 to 3
+    ///
+    /// Level 1 changes operators. Level 2 changes more operators, and constants by 1. Level 3 also changes any constant,
+    /// variable, conjunct, index and comparison.
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=3), help_heading = "Repairs")]
     pub level: u8,
 
-    /// Changes of a repair at most
+    /// Let a repair change at most N expressions
     #[arg(long, value_name = "N", default_value_t = 2, help_heading = "Repairs")]
     pub max_edits: u32,
 
-    /// Leave this function, file or lines of a file alone
+    /// Do not change this function, this file or these lines; may be repeated
     #[arg(
         long,
         value_name = "FUNCTION|FILE[:LINE[-LINE]]",
@@ -124,15 +131,17 @@ pub struct ProveArgs {
     )]
     pub trusted: Vec<String>,
 
-    /// Also list repairs after which nothing is left that has to hold
+    /// Also list repairs that only make an assertion unreachable or an assumption false
     #[arg(long, help_heading = "Repairs")]
     pub vacuous: bool,
 
-    /// Write each repair's diff into this folder
+    /// Write the diff of each repair into this folder
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub output: Option<PathBuf>,
 
-    /// Write the counterexample into this folder, as a case for `patchwright repair` and as a C file
+    /// Write the counterexample into this folder
+    ///
+    /// It is a C file, and for a program also a case for `patchwright repair`.
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub test: Option<PathBuf>,
 
@@ -140,12 +149,17 @@ pub struct ProveArgs {
     #[arg(long, help_heading = "Output")]
     pub json: bool,
 
-    /// Also print what was done, in numbers
+    /// Also print how much was encoded and asked
     #[arg(long, help_heading = "Output")]
     pub stats: bool,
 
-    /// Flags for the compiler
-    #[arg(long, value_name = "FLAGS", allow_hyphen_values = true)]
+    /// Give these flags to the compiler
+    #[arg(
+        long,
+        value_name = "FLAGS",
+        allow_hyphen_values = true,
+        help_heading = "What is proved"
+    )]
     pub cflags: Option<String>,
 
     #[command(flatten)]

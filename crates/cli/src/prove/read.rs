@@ -1,4 +1,4 @@
-//! The program that is proved: its sources, its beginning, its reference; and executions of it.
+//! Reads the program to prove: its sources, its entry, its reference. Executes counterexamples.
 
 use std::{collections::BTreeSet, path::Path, time::Instant};
 
@@ -21,13 +21,13 @@ use crate::{
     encoded::{Problem, Reader},
 };
 
-/// A reference implementation.
+/// A reference program or function.
 pub struct Reference {
     pub source: Source,
     pub entry: Entry,
 }
 
-/// The program that is proved.
+/// The program to prove.
 pub struct Program {
     pub sources: Vec<Source>,
     pub library: Module,
@@ -42,14 +42,14 @@ pub struct Program {
     reader: std::sync::Mutex<Reader>,
 }
 
-/// A file with the inputs of a counterexample, standard input and arguments.
+/// The files of a counterexample: a C file, and standard input with arguments.
 pub struct Test {
     pub file: String,
     pub input: Vec<u8>,
     pub arguments: String,
 }
 
-/// Reads what the flags name.
+/// Reads the sources that the flags name.
 pub fn program(
     args: &ProveArgs,
     scratch: &Scratch,
@@ -107,8 +107,8 @@ fn like_parts<'l>(like: &'l str, here: &Path) -> (&'l str, Option<&'l str>) {
     }
 }
 
-/// The program that these sources are; `reader` has read them, since `started`. `other` is what came of reading the
-/// reference, if that has been done.
+/// Makes a program of sources that `reader` has read, since `started`. `other` is the reference, if it
+/// was read already.
 pub fn assembled(
     args: &ProveArgs,
     mut reader: Reader,
@@ -304,7 +304,7 @@ fn are_alike(a: &Shape, b: &Shape) -> bool {
 }
 
 impl Program {
-    /// How many arguments it gets, if it is a whole program that looks at them.
+    /// Returns the number of arguments of a whole program that reads arguments.
     pub fn arguments(&self) -> Option<u32> {
         match self.entry {
             Entry::Main { arguments, .. } => self.looks_at_arguments.then_some(arguments),
@@ -312,7 +312,8 @@ impl Program {
         }
     }
 
-    /// Lets pointers in structures lead back, and several to one; what the parameters were before.
+    /// Lets pointers in structures point back, and several point to one. It returns the former
+    /// parameters.
     pub fn link_structures(&mut self) -> Vec<ParameterShape> {
         let before = self.shapes.clone();
         self.wishes.links = true;
@@ -328,7 +329,7 @@ impl Program {
         before
     }
 
-    /// Structures lead to others of their own again.
+    /// Lets each pointer in structures point to its own object again.
     pub fn part_structures(&mut self, shapes: Vec<ParameterShape>) {
         self.wishes.links = false;
         self.shapes = shapes;
@@ -344,12 +345,12 @@ impl Program {
         }
     }
 
-    /// What is told of the inputs.
+    /// Returns the description of the inputs for the report.
     pub fn told(&self) -> Told {
         told(&self.shapes, &self.wishes)
     }
 
-    /// What is proved, for messages.
+    /// Returns the name of what is proved, for messages.
     pub fn name(&self) -> String {
         match &self.function {
             Some(function) => format!("`{function}`"),
@@ -357,7 +358,7 @@ impl Program {
         }
     }
 
-    /// A path as the user would write it here.
+    /// Returns a path as the user would write it.
     pub fn shown(&self, path: &str) -> String {
         let reader = self
             .reader
@@ -369,12 +370,12 @@ impl Program {
         })
     }
 
-    /// A place is in a file that was given.
+    /// Whether a place lies in a file that the user has given.
     pub fn is_own(&self, place: &Place) -> bool {
         self.sources.iter().any(|source| source.path == place.file)
     }
 
-    /// Some function that states what shall hold is called.
+    /// Whether the program calls a function that states what must hold.
     pub fn has_assertion(&self) -> bool {
         self.calls(|name| {
             matches!(
@@ -384,7 +385,8 @@ impl Program {
         })
     }
 
-    /// A function that must not be reached, by a name that verifiers know, is called: then `abort` is a way to end.
+    /// Whether the program calls a function that must not be reached, such as `reach_error`. Then
+    /// `abort` is a normal end.
     pub fn has_error_function(&self) -> bool {
         self.calls(|name| matches!(name, "reach_error" | "__VERIFIER_error"))
     }
@@ -399,7 +401,8 @@ impl Program {
         })
     }
 
-    /// What the interpreter says of a counterexample; and what the reference prints for its inputs.
+    /// Executes a counterexample in the interpreter. It also returns what the reference prints for
+    /// its inputs.
     pub fn replayed(
         &self,
         found: &Counterexample,
@@ -503,7 +506,8 @@ impl Program {
         execute(modules, inputs).map_err(Problem::Input)
     }
 
-    /// A counterexample as a C file, and as a case; `expected` is what the reference leaves behind, if there is one.
+    /// Returns a counterexample as a C file and as a case. `expected` is the output of the reference,
+    /// if there is one.
     pub fn test(&self, found: &Counterexample, expected: Option<&[u8]>) -> Result<Test, Problem> {
         // What the program itself does wrong needs no reference.
         let expected = expected.filter(|_| !matches!(found.kind, WrongKind::Failure(_)));

@@ -1,4 +1,4 @@
-//! All minimal repairs of a program: how far loops are followed for them, and what is told.
+//! `--repair`: lists all minimal repairs.
 
 use std::{collections::BTreeMap, time::Instant};
 
@@ -293,7 +293,7 @@ impl Job<'_> {
         let names = [real.names(), real.unknown().to_vec()].concat();
         if !names.is_empty() {
             let why = format!(
-                "repairs may be missing that rest on {}: of that it is only known that equal arguments give equal results",
+                "repairs that depend on {} may be missing, because only this is known: equal arguments give equal results",
                 what_they_give(&names)
             );
             if !listed.incomplete.contains(&why) {
@@ -446,7 +446,7 @@ fn open_ones(found: &Found) -> Vec<String> {
         })
         .collect();
     if found.more_open {
-        said.push("nobody looked at others of this kind".to_owned());
+        said.push("other patches of this kind were not looked at".to_owned());
     } else if found.decided > 1 && !said.is_empty() {
         said.push("patches that contain one of these were not looked at by themselves".to_owned());
     }

@@ -1,4 +1,4 @@
-//! What was found, as reports have it.
+//! Converts results for the report.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -12,7 +12,7 @@ use patchwright_text::LineMap;
 
 use super::read::Program;
 
-/// A place, with the text of its line.
+/// Converts a place for the report, with the text of its line.
 pub fn place(program: &Program, place: &Place) -> proof::Place {
     let source = program
         .sources
@@ -27,7 +27,7 @@ pub fn place(program: &Program, place: &Place) -> proof::Place {
     }
 }
 
-/// A line of a source.
+/// Converts a line of a source to a place for the report.
 pub fn line(program: &Program, source: usize, line: u32, function: &str) -> proof::Place {
     let source = &program.sources[source];
     proof::Place {
@@ -71,7 +71,7 @@ fn designated(program: &Program, place: &Place) -> Option<String> {
 /// Bytes of what is written, as a name, at most.
 const LONGEST_NAME: usize = 24;
 
-/// The inputs that are shown of an execution.
+/// Converts the inputs of an execution for the report. Inputs that do not matter are left out.
 pub fn inputs(given: &[Given]) -> Vec<proof::Input> {
     let is_shown = |one: &&Given| {
         let is_argument = matches!(
@@ -98,7 +98,7 @@ pub fn inputs(given: &[Given]) -> Vec<proof::Input> {
         .collect()
 }
 
-/// A counterexample, and what the interpreter says of it.
+/// Converts a counterexample for the report, with the interpreter's confirmation.
 pub fn counterexample(
     program: &Program,
     found: &Counterexample,
@@ -136,7 +136,7 @@ pub fn counterexample(
     }
 }
 
-/// The sources with their must sets: `+` stands beside lines of the slice, `*` beside those of the core, too.
+/// Returns the sources with their must sets: `+` marks lines of the slice, `*` also lines of the core.
 pub fn annotated(program: &Program, report: &Report) -> String {
     let mut text = String::new();
     let mut marks: BTreeMap<&str, (BTreeSet<u32>, BTreeSet<u32>)> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! Reads what executing a program needs to know beyond the tree.
+//! Reads the [`Details`](crate::detail::Details) that executing a program needs beyond the tree.
 
 use super::{
     FunctionBuilder, UnitBuilder,

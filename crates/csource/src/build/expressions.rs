@@ -1,4 +1,4 @@
-//! Expressions of the dump.
+//! Reads the expressions of clang's dump.
 
 use super::{
     FunctionBuilder,

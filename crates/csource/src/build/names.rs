@@ -1,4 +1,4 @@
-//! The scope that is being read: ordinary identifiers, and how often tags are defined.
+//! The names that are visible where a declaration is read, and how often tags are defined.
 
 use rustc_hash::FxHashSet;
 

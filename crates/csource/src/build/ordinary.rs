@@ -1,4 +1,4 @@
-//! Ordinary identifiers: all but tags, labels and members.
+//! The table of ordinary identifiers: all names but tags, labels and members.
 
 use crate::tree::VarId;
 

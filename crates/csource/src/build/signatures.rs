@@ -1,4 +1,4 @@
-//! What the spelling of a function's type tells: what it returns, what it takes.
+//! Reads the result and the parameters of a function from the spelling of its type.
 
 use crate::{
     lex,

@@ -1,4 +1,4 @@
-//! Statements of the dump.
+//! Reads the statements of clang's dump.
 
 use super::{
     FunctionBuilder,

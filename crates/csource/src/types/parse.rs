@@ -1,4 +1,4 @@
-//! From the compiler's spelling of a type to the type.
+//! Parses clang's spelling of a type.
 
 use super::{
     names::{Meaning, Tag},

@@ -1,4 +1,4 @@
-//! What calls do with the objects that they are given.
+//! The effects of calls on the objects that they are given.
 
 use patchwright_ir::{
     Callee, Function, FunctionId, Operand, OriginId, Target, TempId, Type, Value,

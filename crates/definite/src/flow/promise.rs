@@ -1,4 +1,4 @@
-//! What the result of a call says of an object that the call was to write.
+//! Promises: what the result of a call says about an object that the call was to write.
 //!
 //! `if (parse(text, &x) == 0) use(x);`: nobody who sees only this function knows that `parse` has written `x`, but whoever wrote it relies on
 //! that, and so does the untouched program. If a patch leaves the call and the check of its result as they are, whatever else it changes on the way
@@ -31,7 +31,7 @@ pub(super) struct Promise {
 }
 
 impl Promise {
-    /// Where two ways meet, with what is written on each of them.
+    /// Returns the promise where two paths meet, given the written bytes of each.
     pub fn meet(&self, own: &Bytes, other: &Promise, others: &Bytes) -> Promise {
         let is_written = |bytes: &Bytes| bytes.written.contains_all(&Ranges::all());
         match (is_written(own), is_written(others)) {

@@ -1,4 +1,5 @@
-//! What holds at one point of a function: where pointers point, and what is written of each object.
+//! The state at one point of a function: where pointers point, and which bytes of each object are
+//! written.
 
 use super::promise::{Follows, Promise};
 use crate::bytes::{Bytes, END};

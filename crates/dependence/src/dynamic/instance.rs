@@ -1,4 +1,4 @@
-//! Executed instructions.
+//! The executed instructions of a recorded execution.
 
 /// An executed instruction, by its number in the order of execution.
 pub(super) type Instance = u32;

@@ -1,4 +1,4 @@
-//! Jumps that kept instructions from being executed.
+//! Finds jumps that kept instructions from being executed.
 
 use patchwright_ir::RoutineId;
 use rustc_hash::{FxHashMap, FxHashSet};

@@ -1,4 +1,4 @@
-//! Decisions that would have led to other values, had they been made in another way.
+//! Finds decisions that would have led to other values if made in another way.
 
 use patchwright_ir::{InstructionKind, RoutineId};
 use rustc_hash::FxHashMap;

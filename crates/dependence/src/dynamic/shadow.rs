@@ -1,4 +1,4 @@
-//! Who wrote what in memory.
+//! Records which instruction wrote each byte of memory.
 
 use patchwright_interpret::Access;
 use rustc_hash::FxHashMap;

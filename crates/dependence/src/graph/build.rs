@@ -1,4 +1,4 @@
-//! The construction of the system dependence graph, routine by routine.
+//! Builds the system dependence graph, routine by routine.
 
 use patchwright_ir::{
     BlockId, Callee, Function, Instruction, InstructionKind, LocalId, LocalKind, Operand,

@@ -1,4 +1,4 @@
-//! The parts of objects that the analyses tell apart: between all borders of what is read and written at known places.
+//! Divides objects into parts, at all borders of what is read and written at known places.
 
 use super::{BaseId, Location, LocationId, PointeeId, PointsTo, shape::gcd};
 use crate::bits::Bits;

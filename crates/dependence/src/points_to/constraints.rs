@@ -1,4 +1,4 @@
-//! What the instructions of a program say about its pointers.
+//! Gathers the constraints of a program's instructions on its pointers.
 
 use patchwright_clib::Fact;
 use patchwright_ir::{

@@ -1,4 +1,4 @@
-//! What objects hold: one set for each place in an object that pointers are stored to or loaded from.
+//! The sets of pointers that objects hold, one for each place where pointers are stored or loaded.
 
 use patchwright_ir::ObjectId;
 

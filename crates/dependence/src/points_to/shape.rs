@@ -1,4 +1,4 @@
-//! Which bytes of an object a pointer may point to.
+//! Tells to which bytes of an object a pointer may point.
 
 /// Where pointers stand in an object: offsets in bytes, perhaps in each element of an array, perhaps within a window that
 /// they do not leave, because it is an array inside of a structure.

@@ -1,4 +1,4 @@
-//! The smallest sets that fulfil the constraints.
+//! Computes the smallest sets that fulfil the constraints.
 
 use patchwright_ir::{RoutineId, Type};
 

@@ -1,5 +1,5 @@
-//! A folder of cases: `NAME.out` with the expected output, and optionally `NAME.in` with the
-//! standard input, `NAME.args` with the arguments and `NAME.code` with the expected exit status.
+//! Reads a folder of cases. A case has its expected output in `NAME.out`, and optionally its standard
+//! input in `NAME.in`, its arguments in `NAME.args` and its exit status in `NAME.code`.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -66,8 +66,8 @@ impl Case {
         parts.any(|part| part.strip_prefix(root).is_ok_and(|part| part == path))
     }
 
-    /// The case as it stands in `copy`, a copy of the project at `root` in which its files may be others. One that lies
-    /// outside of the project is the same.
+    /// Reads the case again from `copy`, a copy of the project at `root` whose files may differ. A
+    /// case outside of the project stays as it is.
     ///
     /// # Errors
     /// A case that is none any more, and files that cannot be read.

@@ -1,4 +1,4 @@
-//! The file `patchwright.toml`.
+//! Reads `patchwright.toml`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -17,59 +17,105 @@ pub(super) struct Config {
     pub(super) file: ConfigFile,
 }
 
+// The comments below are also the table of keys in docs/reference/project.md and the descriptions of the JSON schema beside
+// it; `PATCHWRIGHT_BLESS=1 cargo test -p patchwright-tidy project` renews both.
+
+/// The whole file.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub(super) struct ConfigFile {
+    /// How the program is built.
     pub(super) project: ProjectTable,
+    /// How the program is tested.
     pub(super) tests: TestsTable,
+    /// What a test or a build may use.
     pub(super) limits: LimitsTable,
+    /// What `repair` may change.
     pub(super) repair: RepairTable,
+    /// What builds and tests may do outside of their copy.
     pub(super) protection: ProtectionTable,
 }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
-pub(super) struct ProtectionTable {
-    pub(super) allow_writes: Option<Vec<Spanned<String>>>,
-    pub(super) network: Option<Spanned<bool>>,
-}
-
+/// How the program is built.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub(super) struct ProjectTable {
+    /// The shell command that builds the program, from the root; required.
+    /// Flag: `--build CMD`
     pub(super) build: Option<String>,
-    pub(super) compile_commands: Option<PathBuf>,
+    /// A shell command that runs once in each copy before its first build.
+    /// Flag: `--prepare CMD`
     pub(super) prepare: Option<String>,
+    /// Files and folders that are in no copy; key and flag both count.
+    /// Flag: `--exclude PATH`
     pub(super) exclude: Option<Vec<Spanned<String>>>,
+    /// The compile database.
+    /// Flag: `--compile-commands PATH`
+    pub(super) compile_commands: Option<PathBuf>,
 }
 
+/// How the program is tested.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub(super) struct TestsTable {
+    /// The program that runs one test.
+    /// Flag: `--driver PATH`
     pub(super) driver: Option<Spanned<String>>,
+    /// The names of the tests; with `cases`, those to use. The flag also takes commas, and `--tests=-q` for a name like a flag.
+    /// Flag: `--tests ID…`
     pub(super) names: Option<Vec<Spanned<String>>>,
+    /// The program that runs on cases, in place of a driver.
+    /// Flag: `--program PATH`
     pub(super) program: Option<Spanned<String>>,
+    /// The folder of its cases.
+    /// Flag: `--cases DIR`
     pub(super) cases: Option<Spanned<String>>,
+    /// The time-out of each test.
+    /// Flag: `--test-timeout TIME`
     pub(super) timeout: Option<Spanned<Written>>,
-    /// What `timeout` was called before it had a unit.
+    // What `timeout` was called before it had a unit.
     pub(super) timeout_ms: Option<Spanned<toml::Value>>,
+    /// Ignores blanks at the ends of lines and empty last lines in the output of cases.
+    /// Flag: `--ignore-trailing-whitespace`
     pub(super) ignore_trailing_whitespace: Option<Spanned<bool>>,
+    /// More variables of the environment of tests.
     pub(super) environment: BTreeMap<String, String>,
 }
 
+/// What a test or a build may use.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub(super) struct LimitsTable {
+    /// The memory of a test, all its processes together, in MiB (4096).
     pub(super) memory_mb: Option<Spanned<u64>>,
+    /// The output of a test in MiB (64); a driver's output is cut off.
     pub(super) output_mb: Option<Spanned<u64>>,
+    /// The processes of a test (512).
     pub(super) processes: Option<Spanned<u64>>,
+    /// The memory of a build in MiB (4096, or three quarters of the machine's).
+    /// Flag: `--build-memory MIB`
     pub(super) build_memory_mb: Option<Spanned<u64>>,
 }
 
+/// What `repair` may change.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub(super) struct RepairTable {
+    /// The files, folders and lines in which changes are allowed.
+    /// Flag: `--files FILE[:LINE[-LINE]]…`
     pub(super) files: Option<Vec<Spanned<String>>>,
+}
+
+/// What builds and tests may do outside of their copy.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub(super) struct ProtectionTable {
+    /// Folders that builds and tests may write to; key and flag both count, and a key gives a warning.
+    /// Flag: `--allow-writes DIR`
+    pub(super) allow_writes: Option<Vec<Spanned<String>>>,
+    /// Permits the network; a key gives a warning.
+    /// Flag: `--network`
+    pub(super) network: Option<Spanned<bool>>,
 }
 
 /// A value with its place.
@@ -126,4 +172,52 @@ impl Config {
 fn line_of(text: &[u8], offset: usize) -> usize {
     let before = &text[..offset.min(text.len())];
     1 + before.iter().filter(|byte| **byte == b'\n').count()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    const SCHEMA: &str = include_str!("../../../../docs/reference/patchwright.schema.json");
+
+    /// A value that the schema permits, as TOML.
+    fn sample(schema: &Value) -> String {
+        match (schema["type"].as_str().unwrap(), &schema["pattern"]) {
+            ("string", Value::String(_)) => "\"10s\"".to_owned(),
+            ("string", _) => "\"text\"".to_owned(),
+            ("boolean", _) => "true".to_owned(),
+            ("integer", _) => schema["minimum"].to_string(),
+            ("array", _) => format!("[{}]", sample(&schema["items"])),
+            ("object", _) => format!("{{ NAME = {} }}", sample(&schema["additionalProperties"])),
+            (other, _) => panic!("{other}"),
+        }
+    }
+
+    #[test]
+    fn the_reader_takes_the_keys_of_the_schema_and_no_others() {
+        let schema: Value = serde_json::from_str(SCHEMA).unwrap();
+        let mut keys = 0;
+        for (table, of_table) in schema["properties"].as_object().unwrap() {
+            for (key, of_key) in of_table["properties"].as_object().unwrap() {
+                let text = format!("[{table}]\n{key} = {}\n", sample(of_key));
+                let read: Result<ConfigFile, _> = toml::from_str(&text);
+                assert!(read.is_ok(), "{text}: {}", read.unwrap_err());
+                keys += 1;
+            }
+            let text = format!("[{table}]\nno-such-key = 1\n");
+            let refused: Result<ConfigFile, _> = toml::from_str(&text);
+            let message = refused.unwrap_err().message().to_owned();
+            // The message names all keys of the table, and one that was renamed.
+            for key in of_table["properties"].as_object().unwrap().keys() {
+                assert!(message.contains(key), "{key}: {message}");
+            }
+            let named = message.matches('`').count() / 2 - 1;
+            let former = usize::from(table == "tests");
+            let listed = of_table["properties"].as_object().unwrap().len();
+            assert_eq!(named, listed + former, "{message}");
+        }
+        assert!(keys > 15);
+    }
 }

@@ -1,4 +1,4 @@
-//! What can be wrong with a project's description.
+//! The errors in a project's description.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::selection::SelectionError;
 use crate::files::FileError;
 
-/// Where a value was given.
+/// The flag or the line of `patchwright.toml` where a value was given.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
     /// In a description, on this line (from 1).
@@ -29,7 +29,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// A description that cannot be used: where, what is wrong, and what to do.
+/// Why a description cannot be used: the place, the mistake and the remedy.
 #[derive(Debug, thiserror::Error)]
 #[allow(
     missing_docs,
@@ -151,12 +151,12 @@ pub enum ProjectError {
     #[error("{place}: {} does not exist; paths are relative to the project's root", file.display())]
     FileMissing { place: Place, file: PathBuf },
     /// A folder to write to that is none.
-    #[error("{place}: {} is no folder that builds and tests could be let write to", folder.display())]
+    #[error("{place}: {} is not a folder, so writing to it cannot be allowed", folder.display())]
     NoFolder { place: Place, folder: PathBuf },
     /// The whole system to write to.
-    #[error("{place}: the whole system cannot be let write to; --unprotected does that")]
+    #[error("{place}: writing everywhere cannot be allowed; use --unprotected for that")]
     WholeSystem { place: Place },
     /// Lines of a selected folder.
-    #[error("{place}: {} is a folder; lines are chosen of a file", folder.display())]
+    #[error("{place}: {} is a folder; lines can only be chosen in a file", folder.display())]
     LinesOfFolder { place: Place, folder: PathBuf },
 }

@@ -1,11 +1,11 @@
-//! `FILE[:LINE[-LINE]]`: a file, or some of its lines, or a folder.
+//! Reads `FILE[:LINE[-LINE]]`: a file, some of its lines, or a folder.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// A file, or a range of its lines, or all files in a folder.
+/// A file, a range of its lines, or all files of a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileSelection {
     /// The file, or the folder.
@@ -14,7 +14,7 @@ pub struct FileSelection {
     pub lines: Option<(u32, u32)>,
 }
 
-/// A selection that cannot be understood.
+/// Why a text is not a [`FileSelection`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text:?}: {problem}; write FILE, FILE:LINE or FILE:FIRST-LAST")]
 pub struct SelectionError {
@@ -56,12 +56,12 @@ impl FileSelection {
         })
     }
 
-    /// Whether a file is selected, or lines of it.
+    /// Whether `file`, or a part of it, is selected.
     pub fn covers(&self, file: &Path) -> bool {
         file.starts_with(&self.file)
     }
 
-    /// Whether a line (from 1) is selected.
+    /// Whether `line` (from 1) is selected. Without lines all are.
     pub fn contains_line(&self, line: u32) -> bool {
         self.lines
             .is_none_or(|(first, last)| (first..=last).contains(&line))

@@ -1,12 +1,12 @@
-//! Ending a run from outside.
+//! A token that ends runs from another thread or from a signal handler.
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Ends the runs of every [`Runner`](super::Runner) that was started with a clone of it, now and
-/// in future. There is no way back.
+/// Ends the present and future runs of every [`Runner`](super::Runner) that was started with a clone of
+/// it. It cannot be reset.
 #[derive(Debug, Clone)]
 pub struct CancelToken {
     inner: Arc<Inner>,
@@ -20,7 +20,7 @@ struct Inner {
 }
 
 impl CancelToken {
-    /// A token that is not cancelled.
+    /// Makes a token that is not cancelled.
     ///
     /// # Errors
     /// When the process may open no further file.
@@ -40,7 +40,7 @@ impl CancelToken {
         })
     }
 
-    /// Ends all runs. May be called from a signal handler.
+    /// Ends all runs. A signal handler may call it.
     pub fn cancel(&self) {
         self.inner.cancelled.store(true, Ordering::SeqCst);
         let one = 1u64;

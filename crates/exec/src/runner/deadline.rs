@@ -1,4 +1,4 @@
-//! A token that time cancels.
+//! A [`CancelToken`] that is cancelled at a given time.
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -9,8 +9,8 @@ use std::time::Instant;
 
 use super::CancelToken;
 
-/// A [`CancelToken`] of its own that is cancelled together with another one, or when a time has come, whichever is first. After it
-/// has gone, its token is only cancelled by hand.
+/// A [`CancelToken`] that is cancelled together with a parent token or at a given time, whichever comes
+/// first. Once the deadline is dropped, only [`CancelToken::cancel`] cancels its token.
 #[derive(Debug)]
 pub struct Deadline {
     token: CancelToken,
@@ -26,7 +26,7 @@ struct State {
 }
 
 impl Deadline {
-    /// A token that is cancelled with `parent` or at `end`.
+    /// Makes a token that is cancelled with `parent` or at `end`.
     ///
     /// # Errors
     /// When the process may open no further file or begin no further thread.
@@ -57,12 +57,12 @@ impl Deadline {
         })
     }
 
-    /// The token.
+    /// Returns the token to run commands with.
     pub fn token(&self) -> &CancelToken {
         &self.token
     }
 
-    /// Whether it was time that cancelled the token.
+    /// Whether the token was cancelled because of the time.
     pub fn has_passed(&self) -> bool {
         self.state.has_passed.load(Ordering::SeqCst)
     }

@@ -1,4 +1,4 @@
-//! What a run did and how it ended.
+//! How a run ended, and what it printed.
 
 use std::fmt;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::attempts::Attempt;
 
-/// How a run ended.
+/// How a run ended: by itself, by a signal, or because it exceeded a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Ending {
     /// The command exited with this status, 0–255.
@@ -45,7 +45,8 @@ impl fmt::Display for Ending {
 }
 
 impl Ending {
-    /// What gives a build more of what it has run out of, in parentheses; nothing after other endings.
+    /// Returns a hint in parentheses that names the flag for more of the exhausted resource of a
+    /// build. It is empty if no limit was reached.
     pub fn more_for_builds(self) -> &'static str {
         match self {
             Ending::TimedOut(_) => " (--build-timeout gives it more)",
@@ -55,7 +56,7 @@ impl Ending {
     }
 }
 
-/// The name of a signal that ends programs.
+/// Returns the name of a signal that ends programs, such as `SIGSEGV`, or `None` for other numbers.
 pub fn signal_name(signal: i32) -> Option<&'static str> {
     Some(match signal {
         libc::SIGHUP => "SIGHUP",
@@ -80,7 +81,7 @@ pub fn signal_name(signal: i32) -> Option<&'static str> {
     })
 }
 
-/// Which time limit was exceeded.
+/// Which time limit a run exceeded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TimeKind {
     /// [`Limits::wall`](crate::Limits::wall).
@@ -92,7 +93,7 @@ pub enum TimeKind {
     Endless,
 }
 
-/// Which limit other than time was exceeded.
+/// Which limit other than time a run exceeded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LimitKind {
     /// [`Limits::memory`](crate::Limits::memory).
@@ -116,7 +117,7 @@ impl fmt::Display for LimitKind {
     }
 }
 
-/// What a run did.
+/// The ending, the output and the use of resources of one run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
     /// How it ended.

@@ -1,4 +1,4 @@
-//! What is asked of a runner: a command, its surroundings and its limits.
+//! A request to a runner: a command, its surroundings and its limits.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use super::{LimitKind, Outcome};
 use crate::limits::Limits;
 
-/// The environment of a command.
+/// Changes of the environment that a command inherits from the host.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Environment {
     /// Start from nothing instead of the environment in which the runner was started.
@@ -19,7 +19,7 @@ pub struct Environment {
     pub set: BTreeMap<OsString, OsString>,
 }
 
-/// What a command reads as its standard input.
+/// The standard input of a command: nothing, a file or given bytes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Stdin {
     /// Nothing (`/dev/null`).
@@ -31,7 +31,7 @@ pub enum Stdin {
     Bytes(Vec<u8>),
 }
 
-/// Where an output of a command goes.
+/// Where an output of a command goes: into the [`Outcome`], nowhere, or to another stream.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Sink {
     /// Into the [`Outcome`].
@@ -47,7 +47,7 @@ pub enum Sink {
     Dump,
 }
 
-/// What happens when the captured output exceeds [`Limits::output`].
+/// What happens if the captured output exceeds [`Limits::output`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Overflow {
     /// The run ends with [`LimitKind::Output`].
@@ -57,7 +57,7 @@ pub enum Overflow {
     Discard,
 }
 
-/// One command to run.
+/// One command to run, with its arguments, environment, streams and limits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
     /// The program, then its arguments. A program without a slash is looked up in the command's
@@ -83,8 +83,8 @@ pub struct Request {
 }
 
 impl Request {
-    /// A command without arguments that runs in `cwd` with the inherited environment, an empty
-    /// input, captured outputs and default limits.
+    /// Makes a request for `program` without arguments. It runs in `cwd` with the inherited
+    /// environment, an empty input, captured outputs and default limits.
     pub fn new(program: impl Into<OsString>, cwd: impl Into<PathBuf>) -> Self {
         Request {
             command: vec![program.into()],
@@ -99,18 +99,18 @@ impl Request {
         }
     }
 
-    /// `sh -c script`.
+    /// Makes a request for `sh -c script` in the folder `cwd`.
     pub fn shell(script: impl Into<OsString>, cwd: impl Into<PathBuf>) -> Self {
         Request::new("/bin/sh", cwd).arg("-c").arg(script)
     }
 
-    /// Adds an argument.
+    /// Adds an argument of the command.
     pub fn arg(mut self, argument: impl Into<OsString>) -> Self {
         self.command.push(argument.into());
         self
     }
 
-    /// Adds arguments.
+    /// Adds several arguments of the command.
     pub fn args<I: Into<OsString>>(mut self, arguments: impl IntoIterator<Item = I>) -> Self {
         self.command.extend(arguments.into_iter().map(Into::into));
         self
@@ -122,8 +122,9 @@ impl Request {
         self
     }
 
-    /// Compiles anew where the compiler stands behind ccache: some versions of it (4.7.5) take texts that differ for the
-    /// same one under `-fsyntax-only`, and give what the compiler said about another.
+    /// Switches ccache off for this command (`CCACHE_DISABLE`). Some versions of it (4.7.5) confuse
+    /// two different texts under `-fsyntax-only`, and repeat what the compiler said about the other
+    /// one.
     pub fn past_compiler_caches(self) -> Self {
         self.env("CCACHE_DISABLE", "1")
     }
@@ -134,13 +135,13 @@ impl Request {
         self
     }
 
-    /// Sets where standard output goes.
+    /// Sets where the standard output goes.
     pub fn stdout(mut self, sink: Sink) -> Self {
         self.stdout = sink;
         self
     }
 
-    /// Sets the limits.
+    /// Sets the limits of the run.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self

@@ -1,4 +1,5 @@
-//! The time that processors spend, which other programs of the machine do not change.
+//! The processor time that this process and its commands have used. Other programs on the machine do not
+//! change it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -12,8 +13,8 @@ pub(super) fn add(cpu: Duration) {
     COMMANDS.fetch_add(nanoseconds, Ordering::Relaxed);
 }
 
-/// The time that processors spent on this process, on all commands that its runners have run to their end, and on the supervisors that
-/// watched them.
+/// Returns the processor time of this process, of all commands that its runners have run to their end,
+/// and of the supervisors that watched them.
 pub fn processor_time() -> Duration {
     own_time() + Duration::from_nanos(COMMANDS.load(Ordering::Relaxed))
 }

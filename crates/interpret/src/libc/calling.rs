@@ -1,4 +1,4 @@
-//! How a model is called.
+//! How a model of a library function is called.
 
 use patchwright_ir::{Type, wide};
 

@@ -1,4 +1,4 @@
-//! The printf family's formats.
+//! The formats of `printf` and its relatives.
 
 use patchwright_ir::Type;
 use patchwright_semantics::Ty;

@@ -1,4 +1,4 @@
-//! What the models keep between calls.
+//! The state that the models keep between calls.
 
 use std::cell::RefCell;
 

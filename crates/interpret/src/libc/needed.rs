@@ -1,5 +1,5 @@
-//! Reading texts no further than the answer needs: what lies behind the first difference, or behind what was looked for,
-//! need not be there. The functions that are encoded as terms (`library.c` of `symbolic`) read as far.
+//! Reads texts no further than the answer needs. Bytes behind the first difference, or behind what was
+//! looked for, need not exist.
 
 use crate::{fault::Run, machine::Machine};
 

@@ -1,4 +1,4 @@
-//! Functions of `math.h` that only calculate a number from numbers: as the interpreter calls them, and by themselves.
+//! Functions of `math.h` that compute a number from numbers.
 
 use super::{
     calling::Native,
@@ -69,8 +69,9 @@ macro_rules! functions {
             })
         }
 
-        /// What a function of `math.h` that takes and gives floating-point numbers gives for arguments, as bits of their
-        /// types, as this machine calculates it; nothing for other functions.
+        /// Returns the result of a floating-point function of `math.h`, as this machine computes
+        /// it. Arguments and result are the bits of their types. It is `None` for other
+        /// functions.
         pub fn real_value(function: &str, arguments: &[u128]) -> Option<u128> {
             Some(match function {
                 $($($name)|+ => value!($kind, $f, arguments),)*

@@ -1,4 +1,4 @@
-//! The scanf family's formats.
+//! The formats of `scanf` and its relatives.
 
 use patchwright_ir::Type;
 use patchwright_semantics::Ty;

@@ -1,4 +1,4 @@
-//! Printing.
+//! Prints modules in the text form.
 
 use std::fmt::Write;
 
@@ -12,7 +12,7 @@ use crate::{
     types::{TempId, Type},
 };
 
-/// The text form of a module.
+/// Returns the text form of a module, which [`read_module`](crate::read_module) reads back.
 pub fn print_module(module: &Module) -> String {
     let mut out = String::new();
     for file in &module.files {
@@ -74,7 +74,7 @@ fn print_global(out: &mut String, global: &Global) {
     }
 }
 
-/// The text form of a function.
+/// Returns the text form of a function.
 pub fn print_function(function: &Function) -> String {
     let mut out = String::new();
     let _ = write!(

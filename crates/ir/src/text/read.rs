@@ -1,4 +1,4 @@
-//! Reading.
+//! Reads modules from the text form.
 
 use patchwright_semantics::{BinaryOp, UnaryOp};
 use patchwright_text::Span;
@@ -13,7 +13,7 @@ use crate::{
     types::{BlockId, FileId, FunctionId, GlobalId, LocalId, OriginId, TempId, Type},
 };
 
-/// Why a text is no module.
+/// Why a text is not the text form of a module, and in which line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {message}")]
 pub struct ReadError {

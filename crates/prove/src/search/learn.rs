@@ -1,4 +1,5 @@
-//! What inputs teach for which a patch is wrong: they are kept, to try others on, and exclude what fails for them, too.
+//! Keeps inputs for which patches were wrong. Other patches are tried on them, and patches that fail
+//! there are excluded.
 
 use std::collections::{BTreeMap, BTreeSet};
 

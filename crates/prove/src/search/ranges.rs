@@ -1,4 +1,4 @@
-//! All values of a right patch's open constant.
+//! Finds all values of the open constant of a right patch.
 
 use patchwright_solve::{Answer, Term};
 

@@ -1,4 +1,5 @@
-//! Which changes of declarations are tried: other types of numbers, larger arrays, other numbers where a program begins.
+//! Lists changes of declarations: other types of numbers, larger arrays, other numbers where the program
+//! begins.
 
 use std::collections::BTreeSet;
 

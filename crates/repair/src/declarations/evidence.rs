@@ -1,4 +1,5 @@
-//! What failing tests show of a declaration: a number that its type cannot hold is expected, or a fraction of a whole one, or they crash.
+//! Finds evidence for changes of declarations in failing tests: an expected number that the type cannot
+//! hold, a fraction, or a crash.
 //!
 //! Without that, what is declared is the last thing to be suspected, for each change costs a build; with it, such changes are few, and
 //! likelier than most others.

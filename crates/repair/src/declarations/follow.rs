@@ -1,5 +1,5 @@
-//! What has to follow another type of a declaration: the formats that print or read what is declared, and for what a function
-//! returns as it is, the function's type.
+//! Finds what must follow another type of a declaration: formats that print or read it, and the type of a
+//! function that returns it.
 
 use std::collections::BTreeSet;
 

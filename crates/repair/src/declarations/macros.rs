@@ -1,4 +1,5 @@
-//! Other bodies of macros: another number, another operator, parentheses round what may be a longer expression.
+//! Lists other bodies of macros: another number, another operator, parentheses around a longer
+//! expression.
 
 use std::collections::BTreeSet;
 

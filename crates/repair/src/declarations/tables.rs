@@ -1,4 +1,5 @@
-//! Other elements of tables: `31` for the `30` of a month, `1` for the `-1` of a direction, `multiply` for the `add` of an operator.
+//! Lists other elements of tables: `31` for the `30` of a month, `1` for the `-1` of a direction,
+//! `multiply` for the `add` of an operator.
 
 use patchwright_csource::{TranslationUnit, lex::words_with_places};
 use patchwright_text::{Edit, Span};

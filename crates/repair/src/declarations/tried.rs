@@ -1,4 +1,4 @@
-//! Changes of declarations, and when they are tried.
+//! Tries changes of declarations, and decides when.
 
 use std::{path::PathBuf, sync::Arc};
 

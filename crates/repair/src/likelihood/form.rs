@@ -1,10 +1,10 @@
-//! The form of a change: what it does to the words and signs of the program, whatever rule made it.
+//! Classifies changes by what they do to the words and signs of the program, whatever rule made them.
 
 use serde::{Deserialize, Serialize};
 
 use super::tokens::{is_constant, is_in_capitals, is_keyword, is_name, is_number, is_word, value};
 
-/// What a change does.
+/// The form of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[allow(missing_docs)]
@@ -68,15 +68,15 @@ pub enum Form {
 }
 
 impl Form {
-    /// Its name.
+    /// Returns the name of the form in feature names.
     pub fn name(self) -> String {
         let name = serde_json::to_value(self).ok();
         let name = name.and_then(|name| name.as_str().map(str::to_owned));
         name.unwrap_or_default()
     }
 
-    /// The form of a change that takes the words and signs `old` away and puts `new` in their place. Both have nothing in common at their beginning
-    /// and end.
+    /// Returns the form of a change that replaces the words and signs `old` by `new`. Both must
+    /// differ in their first and in their last word.
     pub fn of(old: &[&[u8]], new: &[&[u8]]) -> Self {
         match (old, new) {
             ([], []) => Form::Nothing,
@@ -366,7 +366,7 @@ fn removed(old: &[&[u8]]) -> Form {
     }
 }
 
-/// How what a condition asks for looks.
+/// The shape of a condition that a change adds.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
 )]
@@ -391,14 +391,14 @@ pub enum Shape {
 }
 
 impl Shape {
-    /// Its name.
+    /// Returns the name of the shape in feature names.
     pub fn name(self) -> String {
         let name = serde_json::to_value(self).ok();
         let name = name.and_then(|name| name.as_str().map(str::to_owned));
         name.unwrap_or_default()
     }
 
-    /// The shape of the condition that a change of this form adds.
+    /// Returns the shape of the condition that a change of this form adds.
     pub fn of(form: Form, old: &[&[u8]], new: &[&[u8]]) -> Self {
         let new = match form {
             Form::AddedConjunct | Form::AddedDisjunct => new,

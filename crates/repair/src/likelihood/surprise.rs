@@ -1,4 +1,4 @@
-//! How surprising words and signs are after those before them, by what follows what in the rest of the file.
+//! Measures how surprising words are after those before them, given the rest of the file.
 //!
 //! People repeat themselves: what a file says in one place it says in others. What it never says is rarely what is missing.
 
@@ -9,7 +9,7 @@ use super::tokens::tokens;
 /// The shares of what is known after two tokens, after one, after none, and of what is not known.
 const SHARES: [f64; 4] = [0.45, 0.3, 0.2, 0.05];
 
-/// What follows what in a file.
+/// How often words follow each other in a file.
 pub struct Habits<'t> {
     /// The numbers of tokens; 0 is a token that the file does not have.
     numbers: FxHashMap<&'t [u8], u32>,
@@ -20,7 +20,7 @@ pub struct Habits<'t> {
 }
 
 impl<'t> Habits<'t> {
-    /// The habits of a text.
+    /// Counts which words follow each other in a text.
     pub fn of(text: &'t [u8]) -> Self {
         let mut habits = Habits {
             numbers: FxHashMap::default(),
@@ -42,7 +42,8 @@ impl<'t> Habits<'t> {
         habits
     }
 
-    /// How many bits it takes to say `text` and then `after`, behind `before`. If `is_own`, it stands there, and is not counted among what the file says.
+    /// Returns how many bits it takes to write `text` and then `after`, behind `before`. With
+    /// `is_own` the text stands in the file itself, so its own occurrence does not count.
     pub fn surprise(&self, before: &[&[u8]], text: &[&[u8]], after: &[&[u8]], is_own: bool) -> f64 {
         let own = u32::from(is_own);
         let number = |token: &[u8]| self.numbers.get(token).copied().unwrap_or(0);

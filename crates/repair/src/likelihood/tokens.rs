@@ -1,4 +1,4 @@
-//! The words and signs of C.
+//! Splits C code into words and signs.
 
 use patchwright_csource::lex::{skip_blank, step};
 
@@ -8,7 +8,7 @@ const SIGNS: [&[u8]; 24] = [
     b"||", b"+=", b"-=", b"*=", b"/=", b"%=", b"&=", b"|=", b"^=", b"##", b"::",
 ];
 
-/// The words and signs of a text, each with the offset at which it begins. Layout and comments are none.
+/// Returns the words and signs of a text with their byte offsets. Blanks and comments are skipped.
 pub fn placed_tokens(text: &[u8]) -> Vec<(&[u8], usize)> {
     let mut found = Vec::new();
     let mut at = 0;
@@ -33,13 +33,13 @@ pub fn placed_tokens(text: &[u8]) -> Vec<(&[u8], usize)> {
     }
 }
 
-/// The words and signs of a text.
+/// Returns the words and signs of a text.
 pub fn tokens(text: &[u8]) -> Vec<&[u8]> {
     let placed = placed_tokens(text);
     placed.into_iter().map(|(token, _)| token).collect()
 }
 
-/// Whether a token is a word: a name or a keyword.
+/// Whether a token is a name or a keyword.
 pub fn is_word(token: &[u8]) -> bool {
     let first = token.first();
     first.is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_')
@@ -89,7 +89,7 @@ const KEYWORDS: [&[u8]; 34] = [
     b"_Bool",
 ];
 
-/// Whether a token is a word of the language.
+/// Whether a token is a keyword of C.
 pub fn is_keyword(token: &[u8]) -> bool {
     KEYWORDS.contains(&token)
 }
@@ -99,7 +99,7 @@ pub fn is_name(token: &[u8]) -> bool {
     is_word(token) && !is_keyword(token)
 }
 
-/// Whether a token is a constant by its spelling: a number, a character, or a name in capitals.
+/// Whether a token looks like a constant: a number, a character, or a name in capitals.
 pub fn is_constant(token: &[u8]) -> bool {
     is_number(token) || token.first() == Some(&b'\'') || is_in_capitals(token)
 }
@@ -112,7 +112,7 @@ pub fn is_in_capitals(token: &[u8]) -> bool {
         && token.iter().any(u8::is_ascii_uppercase)
 }
 
-/// The value of a whole number.
+/// Returns the value of a whole number, or `None` for other tokens.
 pub fn value(token: &[u8]) -> Option<i64> {
     let text = std::str::from_utf8(token).ok()?;
     let text = text.trim_end_matches(['u', 'U', 'l', 'L']);

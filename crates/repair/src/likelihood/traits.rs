@@ -1,4 +1,4 @@
-//! What the text of a candidate, and of its function, tells about how likely it is meant.
+//! Extracts from the text of a candidate and its function the traits that tell how likely it is meant.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -30,7 +30,7 @@ use crate::{
 /// From this cost on an expression is calculated in a new way.
 const CALCULATED_COST: u32 = 3;
 
-/// Which statement a change is in.
+/// The kind of statement in which a change stands.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
 )]
@@ -49,7 +49,7 @@ pub enum Role {
     Other,
 }
 
-/// Where a name that comes in stands otherwise.
+/// Where else a name that a change adds occurs.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
 )]
@@ -66,7 +66,7 @@ pub enum Origin {
     Elsewhere,
 }
 
-/// Which numbers come in.
+/// The kind of a number that a change adds.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
 )]
@@ -89,7 +89,7 @@ pub enum Number {
     Other,
 }
 
-/// What the kind and the text of a candidate tell.
+/// The traits of a candidate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Traits {
@@ -201,7 +201,7 @@ mod schema_names {
     }
 }
 
-/// The name of a kind, deletions and unusual expressions apart from others.
+/// Returns the name of a kind of change. Deletions and unusual expressions have names of their own.
 pub fn kind_name(kind: Schema) -> String {
     format!("{kind:?}").to_lowercase()
 }
@@ -223,7 +223,7 @@ pub struct Change<'c> {
     pub crash: bool,
 }
 
-/// What candidates of a function are compared with.
+/// The facts about a function with which its candidates are compared.
 pub struct FunctionFacts<'u> {
     comparisons: Comparisons,
     mentioned: BTreeSet<&'u [u8]>,
@@ -240,7 +240,7 @@ pub struct FunctionFacts<'u> {
 }
 
 impl<'u> FunctionFacts<'u> {
-    /// The facts of a function.
+    /// Collects the facts about a function.
     pub fn of(unit: &'u TranslationUnit, function: &Function) -> Self {
         let text = &unit.source[function.span.range()];
         let begin = function.span.start as usize;
@@ -266,7 +266,7 @@ impl<'u> FunctionFacts<'u> {
         }
     }
 
-    /// With what the whole file says where, for the surprise of candidates, which is 0 otherwise.
+    /// Adds the habits of the whole file. Without them the surprise of each candidate is 0.
     pub fn with_habits(self, habits: Rc<Habits<'u>>) -> Self {
         FunctionFacts {
             habits: Some(habits),
@@ -274,7 +274,7 @@ impl<'u> FunctionFacts<'u> {
         }
     }
 
-    /// What a candidate tells.
+    /// Returns the traits of a candidate.
     pub fn traits(&self, change: Change<'_>) -> Traits {
         let Change {
             source,
@@ -551,7 +551,7 @@ fn starts(tokens: &[(&[u8], usize)]) -> Vec<usize> {
     found
 }
 
-/// The words and signs that differ, without braces, between what two texts begin and end with alike.
+/// Returns the words and signs of both texts without their common beginning and end, and without braces.
 pub fn changed<'t>(before: &'t [u8], after: &'t [u8]) -> (Vec<&'t [u8]>, Vec<&'t [u8]>) {
     let bare = |text: &'t [u8]| -> Vec<&'t [u8]> {
         let tokens = tokens(text).into_iter();

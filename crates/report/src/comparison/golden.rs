@@ -1,4 +1,4 @@
-//! Differences, judged by a version that is right.
+//! Differences, judged by a golden version, which is right.
 
 use std::fmt::Write;
 
@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::Comparison;
 
-/// What a difference is in the eyes of a version that is right.
+/// Whether a difference is progress or a regression, by the golden version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Judged {
@@ -18,7 +18,7 @@ pub enum Judged {
     Change,
 }
 
-/// All differences.
+/// The judgements of all differences.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Golden {
     /// The version that is right.
@@ -28,7 +28,7 @@ pub struct Golden {
 }
 
 impl Golden {
-    /// Adds a difference.
+    /// Adds the judgement of the difference `number`.
     pub fn add(&mut self, number: String, judged: Judged) {
         self.differences.push((number, judged));
     }

@@ -1,4 +1,4 @@
-//! Sequences of changes, and inputs that exercise them.
+//! Sequences of changed lines, and inputs that execute them.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::{Comparison, sample_text};
 use crate::text::Style;
 
-/// A sequence of changed lines.
+/// A sequence of changed lines with what is known of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Met {
     /// The lines of NEW, in the order of their execution.
@@ -22,7 +22,7 @@ pub struct Met {
     pub sample: Vec<(String, String)>,
 }
 
-/// The change sequence graph and its sequences.
+/// The change sequence graph with its sequences.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Interactions {
     /// The edges of the change sequence graph, by lines of NEW; `entry` and `exit` are its ends.

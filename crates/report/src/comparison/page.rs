@@ -1,4 +1,4 @@
-//! The comparison as a page of its own: both sources side by side, and the partitions as a tree.
+//! The comparison as an HTML page: both sources side by side, and the partitions as a tree.
 
 use std::fmt::Write;
 
@@ -6,7 +6,7 @@ use super::{Comparison, Observed, Partition};
 use crate::svg::escaped;
 use crate::text::Style;
 
-/// A version's source.
+/// The source of a version with its name.
 #[derive(Clone, Debug, Default)]
 pub struct PageSource {
     /// What it is called.
@@ -38,7 +38,7 @@ tr.old { background: #4c1d1d; } tr.new { background: #12351f; } }
 ";
 
 impl Comparison {
-    /// The page; it needs nothing else.
+    /// Returns a self-contained HTML page.
     pub fn page(&self, sources: &[PageSource; 2]) -> String {
         let mut page = String::new();
         let title = format!("{} → {}", self.old, self.new);

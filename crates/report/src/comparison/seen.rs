@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::Comparison;
 use crate::text::Style;
 
-/// What an execution of a version did.
+/// The output and the ending of an execution of a version.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Ran {
     /// How it ended: `exit 0`, `was ended by signal 11 (SIGSEGV)`.
@@ -20,7 +20,7 @@ pub struct Ran {
     pub written: Vec<(String, Option<String>)>,
 }
 
-/// An input for which executions differ.
+/// An input for which executions of the versions differ.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Seen {
     /// The arguments of the program.
@@ -39,7 +39,7 @@ pub struct Seen {
     pub seconds: f64,
 }
 
-/// What was executed.
+/// How many inputs were executed, and what differed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Executions {
     /// Inputs that both versions were executed with.

@@ -1,4 +1,4 @@
-//! More than two versions: which of them agree, for which inputs.
+//! Reports on more than two versions: which of them agree, for which inputs.
 
 use std::fmt::Write;
 
@@ -7,10 +7,10 @@ use serde::Serialize;
 use super::{Judged, Observed, sample_text};
 use crate::text::Style;
 
-/// The name of the JSON's schema.
+/// The name of the JSON schema for several versions.
 pub const VERSIONS_SCHEMA: &str = "patchwright-compare-versions";
 
-/// What one version does in a partition.
+/// The effects of one version in a partition.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Member {
     /// The version.
@@ -25,7 +25,7 @@ pub struct Member {
     pub judged: Option<Judged>,
 }
 
-/// A set of inputs for which the same versions agree.
+/// Inputs for which the same versions agree.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct SharedPartition {
     /// Its number.
@@ -42,7 +42,7 @@ pub struct SharedPartition {
     pub replay: String,
 }
 
-/// What is known of several versions.
+/// The report on several versions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct AllVersions {
     /// The name of the schema.
@@ -64,14 +64,14 @@ pub struct AllVersions {
 }
 
 impl AllVersions {
-    /// It as JSON.
+    /// Returns the report as JSON.
     pub fn json(&self) -> String {
         let mut text = serde_json::to_string_pretty(self).expect("plain data");
         text.push('\n');
         text
     }
 
-    /// It for people.
+    /// Returns the report as text.
     pub fn text(&self, style: Style) -> String {
         let mut text = String::new();
         let count = self.versions.len();

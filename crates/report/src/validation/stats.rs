@@ -1,4 +1,4 @@
-//! What a validation took: numbers for programs and for people.
+//! Reports the numbers of a validation, as JSON and as text.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::text::{count, grouped};
 
-/// The numbers as JSON.
+/// The numbers of a validation as JSON.
 #[derive(Serialize)]
 pub struct StatsOf {
     /// Builds of the untouched program.
@@ -90,13 +90,13 @@ struct WovenOf {
     milliseconds: f64,
 }
 
-/// A time as JSON has it.
+/// Returns a duration in milliseconds, as JSON has it.
 pub fn milliseconds(duration: Duration) -> f64 {
     duration.as_secs_f64() * 1000.0
 }
 
 impl StatsOf {
-    /// These numbers.
+    /// Converts the numbers to JSON.
     pub fn new(stats: &Stats) -> Self {
         let phases = stats.phases.iter().map(|phase| PhaseOf {
             name: phase.name,
@@ -146,7 +146,8 @@ impl WovenOf {
     }
 }
 
-/// Where the time went, what was shared, and why other patches could not share.
+/// Returns the numbers as text: where the time went, what was shared, and why other patches could not
+/// share.
 pub fn stats(stats: &Stats) -> String {
     let mut text = String::from("\nTime, s; of processors, s:\n");
     for phase in &stats.phases {

@@ -1,4 +1,4 @@
-//! Doubts about patches that executions clear.
+//! Clears doubts about undefined behaviour by executing patches under clang's memory sanitizer.
 //!
 //! The analysis tells of patches that *may* use what nobody has written. Most of them do not in the tests that there are, and then what
 //! they do is defined. So the doubtful patches are woven once more into a program in which clang's memory sanitizer reports each use of

@@ -1,4 +1,4 @@
-//! Patches whose weaving changes the program.
+//! Finds patches whose weaving changes the behaviour of the program.
 //!
 //! With nothing selected a woven program does what the untouched one does. Where it does not in some test, something was woven that
 //! should not have been, and nothing can be said of any of its patches. So it is found by halves and left out, and the others are woven

@@ -1,4 +1,4 @@
-//! Calls that patches put into static functions, where the compiler knows all callers: whether it keeps the statements in which they stand.
+//! Finds out whether the compiler keeps the statements of static functions in which patches put calls.
 //!
 //! What a compiler finds to be unreachable in a static function depends on its callers, so a copy beside it does not tell. But a
 //! patch of one statement does not change whether that statement is reached. So a mark is set before it in the untouched function, and one
@@ -18,7 +18,7 @@ use crate::planned::{PlannedPatch, SourceFile};
 use crate::runs::alternative;
 use crate::undeclared_calls::UndeclaredCall;
 
-/// What the compiler does with the calls of a source.
+/// Whether the compiler keeps or removes the statement of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// It keeps the statement, and whoever comes there evaluates the call, if nothing that is written before it in the patch ends the function.
@@ -29,7 +29,7 @@ pub enum Place {
     Unknown,
 }
 
-/// The calls of patches of one source, at the statements in which they stand.
+/// The calls of patches in one source, with the statements in which they stand.
 pub struct Places<'a> {
     source: &'a SourceFile,
     calls: &'a [&'a UndeclaredCall],
@@ -38,7 +38,7 @@ pub struct Places<'a> {
 }
 
 impl<'a> Places<'a> {
-    /// Those of the calls that are evaluated whenever their statement is reached have one.
+    /// Finds the statements of those calls that are evaluated whenever their statement is reached.
     pub fn new(
         source: &'a SourceFile,
         calls: &'a [&'a UndeclaredCall],
@@ -58,7 +58,8 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// What becomes of each of the calls, in at most two compilations; they are counted.
+    /// Returns what becomes of each call. It takes at most two compilations, and adds them to
+    /// `compilations`.
     ///
     /// # Errors
     /// A compiler that cannot be run, and files that cannot be written.

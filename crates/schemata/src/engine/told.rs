@@ -1,4 +1,4 @@
-//! What woven programs say of patches, and what of it is told.
+//! Collects what woven programs say about patches, and tells each result once.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -63,7 +63,7 @@ pub(super) struct Held {
 }
 
 impl Held {
-    /// As it is told of a patch.
+    /// Returns the event that reports this held-back result of a patch.
     pub fn event(self, patch: usize) -> Event {
         Event::Verdict {
             patch,

@@ -1,4 +1,5 @@
-//! Patches that call functions that are not declared: whether the linker would find them, asked for all at once.
+//! Finds out for all patches at once whether the linker would find the undeclared functions that they
+//! call.
 //!
 //! One build of a program that refers to all these names shows which of them nobody defines. A patch does not link if the
 //! object that is made of it refers to such a name; a call that the compiler sees to be unreachable is not in it.

@@ -14,8 +14,8 @@ use crate::{
     term::{CType, Kind, Term},
 };
 
-/// What an inserted assignment costs beside its term: the statement and what is assigned to. A value that the variable is
-/// given elsewhere in the function costs nothing.
+/// The cost of an inserted assignment without its term: of the statement and its target. A value that the
+/// variable gets elsewhere in the function costs nothing more.
 pub const ASSIGNMENT_COST: u32 = 2;
 
 /// What a comparison with zero or null costs less than others where it is the condition of an inserted assignment.

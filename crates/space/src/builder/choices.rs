@@ -1,4 +1,4 @@
-//! Blocks for changes that are no terms.
+//! Makes the blocks of changes without terms.
 
 use super::SpaceBuilder;
 use crate::ways_out::{Conditions, Exits};

@@ -1,4 +1,4 @@
-//! What is put where, level by level: the templates, the pools that fill them, and their costs.
+//! Lists, level by level, the templates with the pools that fill them, and their costs.
 
 use patchwright_semantics::{BinaryOp, UnaryOp};
 

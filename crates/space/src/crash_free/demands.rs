@@ -1,4 +1,4 @@
-//! What the statements demand at which tests crash, as the source has it.
+//! Finds the conditions under which the crashing statements would not crash.
 
 use patchwright_csource::{
     BinaryOperator, CastKind, ExprId, ExprKind, Function, Place, TranslationUnit, UnaryOperator,
@@ -71,12 +71,12 @@ impl Operand {
     }
 }
 
-/// What must hold for a function not to crash where failing tests crash.
+/// The conditions under which a function would not crash where failing tests crash.
 #[derive(Clone, Debug, Default)]
 pub struct Demands(pub(super) Vec<Demand>);
 
 impl Demands {
-    /// What the statements at `crashes` demand, as far as they are in `function`.
+    /// Finds the conditions of the statements at `crashes`, as far as they are in `function`.
     pub fn of(unit: &TranslationUnit, function: &Function, crashes: &[Span]) -> Demands {
         let mut found = Demands::default();
         for &crash in crashes {
@@ -106,7 +106,7 @@ impl Demands {
         found
     }
 
-    /// Whether nothing is demanded.
+    /// Whether there is no condition.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -35,7 +35,8 @@ struct Number {
     subscripts: String,
 }
 
-/// The source with tables of numbers that can be assigned to: each `const` of theirs is blank.
+/// Returns the source with the `const` of tables of numbers replaced by blanks, so that elements can be
+/// assigned.
 pub fn writable(unit: &TranslationUnit) -> Vec<u8> {
     let mut source = unit.source.clone();
     if !lex::words(&source).iter().any(|word| word == "main") {

@@ -1,4 +1,4 @@
-//! Terms as code for the stack machine, with C's implicit conversions made explicit.
+//! Compiles terms to code for the stack machine, with C's implicit conversions made explicit.
 
 use patchwright_semantics::{
     BinaryOp, Instruction, MAX_STACK, Ty, UnaryOp, conversion_is_identity,
@@ -8,7 +8,7 @@ use thiserror::Error;
 use super::ctype::{CType, Pointees, TypeError, check_assignment, promote, usual_conversions};
 use super::tree::{AtomTable, Kind, Term};
 
-/// What happens to the value of a term at the place where it is used.
+/// How the value of a term is used: as a condition, converted to a type, or as an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Context {
     /// It is a condition: the result is 1 if the value compares unequal to zero, else 0.
@@ -42,7 +42,7 @@ pub enum CompileError {
     },
 }
 
-/// The code that evaluates `term` in `context`, reading the slots of its atoms.
+/// Returns the code that evaluates `term` in `context` from the slots of its atoms.
 ///
 /// # Errors
 /// When the context's type does not take the term's value without a cast, and when the term is too

@@ -1,4 +1,4 @@
-//! C types of terms and C's typing rules.
+//! The C types of terms, and C's typing rules.
 
 use std::fmt;
 use std::ops::Index;
@@ -46,7 +46,7 @@ pub enum CType {
 }
 
 impl CType {
-    /// All types but the pointers.
+    /// All types other than pointers.
     pub const ARITHMETIC: [CType; 14] = [
         CType::Bool,
         CType::Char,
@@ -64,7 +64,7 @@ impl CType {
         CType::Double,
     ];
 
-    /// The type of this type's values.
+    /// Returns the type of the values in crate `semantics`.
     pub const fn value_type(self) -> Ty {
         match self {
             CType::Bool => Ty::Bool,
@@ -97,7 +97,8 @@ impl CType {
         !matches!(self, CType::Pointer(_))
     }
 
-    /// The type's keywords; `None` for a pointer, whose spelling its [`Pointee`] knows.
+    /// Returns the keywords of the type. It is `None` for a pointer, whose spelling its [`Pointee`]
+    /// has.
     pub const fn keywords(self) -> Option<&'static str> {
         Some(match self {
             CType::Bool => "_Bool",
@@ -128,7 +129,7 @@ impl fmt::Display for CType {
     }
 }
 
-/// Names a type that is pointed to, in a [`Pointees`] table. Types with equal ids are the same.
+/// The number of a pointed-to type in a [`Pointees`] table. Equal numbers mean the same type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PointeeId(pub u32);
 
@@ -138,7 +139,7 @@ impl fmt::Display for PointeeId {
     }
 }
 
-/// A type that is pointed to.
+/// A type to which pointers point.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pointee {
     /// The type as C spells it where a term is going to be inserted: `struct s`, `const char *`.
@@ -159,17 +160,17 @@ pub struct Pointee {
     pub unqualified: Option<PointeeId>,
 }
 
-/// The types that the pointers of a program part point to.
+/// The types to which the pointers of a part of the program point.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pointees(Vec<Pointee>);
 
 impl Pointees {
-    /// An empty table.
+    /// Makes an empty table.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a type that is not in the table yet.
+    /// Adds a type that the table does not have, and returns its number.
     ///
     /// # Panics
     /// When 2³² types are in the table.
@@ -179,19 +180,19 @@ impl Pointees {
         PointeeId(id)
     }
 
-    /// The types with their ids, in the order in which they were added.
+    /// Returns the types with their numbers, in the order in which they were added.
     pub fn iter(&self) -> impl Iterator<Item = (PointeeId, &Pointee)> {
         (0..).map(PointeeId).zip(&self.0)
     }
 
-    /// Whether both are versions of one type that differ in qualifiers at most.
+    /// Whether two types differ at most in qualifiers.
     pub fn are_compatible(&self, a: PointeeId, b: PointeeId) -> bool {
         let unqualified = |id: PointeeId| self[id].unqualified.unwrap_or(id);
         a == b || unqualified(a) == unqualified(b)
     }
 
-    /// The spelling of a pointer to the type, such as `char *`; `None` where that takes more than
-    /// appending a star (pointers to arrays and functions).
+    /// Returns the spelling of a pointer to the type, such as `char *`. It is `None` for pointers to
+    /// arrays and functions, whose spelling is more than the type and a star.
     pub fn pointer_spelling(&self, id: PointeeId) -> Option<String> {
         let pointee = &self[id];
         if pointee.is_function || pointee.spelling.contains(['(', '[']) {
@@ -218,7 +219,7 @@ impl Index<PointeeId> for Pointees {
     }
 }
 
-/// Why an expression is not C.
+/// Why an expression is not valid C.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum TypeError {
     /// An operator does not take an operand of this type.
@@ -281,7 +282,7 @@ impl From<CType> for Operand {
     }
 }
 
-/// The type after the integer promotions (C17 6.3.1.1p2).
+/// Returns the type after the integer promotions (C17 6.3.1.1p2).
 pub const fn promote(ctype: CType) -> CType {
     match ctype {
         CType::Bool | CType::Char | CType::SChar | CType::UChar | CType::Short | CType::UShort => {
@@ -291,8 +292,8 @@ pub const fn promote(ctype: CType) -> CType {
     }
 }
 
-/// The common type of two operands by the usual arithmetic conversions (C17 6.3.1.8); `None` when
-/// one of them is a pointer.
+/// Returns the common type of two operands by the usual arithmetic conversions (C17 6.3.1.8). It is
+/// `None` if one of them is a pointer.
 pub fn usual_conversions(a: CType, b: CType) -> Option<CType> {
     if !a.is_arithmetic() || !b.is_arithmetic() {
         return None;
@@ -307,7 +308,7 @@ pub fn usual_conversions(a: CType, b: CType) -> Option<CType> {
     })
 }
 
-/// The type of `op operand`.
+/// Returns the type of `op operand`.
 ///
 /// # Errors
 /// When C does not have the expression.
@@ -323,7 +324,7 @@ pub fn unary_type(op: UnaryOp, operand: CType) -> Result<CType, TypeError> {
     }
 }
 
-/// The type of `left op right`.
+/// Returns the type of `left op right`.
 ///
 /// # Errors
 /// When C does not have the expression: also for what compilers accept as an extension, such as
@@ -396,7 +397,7 @@ pub fn binary_type(
     }
 }
 
-/// The type of `condition ? then : otherwise`; a condition of every scalar type is allowed.
+/// Returns the type of `condition ? then : otherwise`. A condition of every scalar type is allowed.
 ///
 /// # Errors
 /// Unless both arms are arithmetic, or pointers to one type but for its qualifiers, or one is a
@@ -430,7 +431,7 @@ pub fn conditional_type(
     }
 }
 
-/// The type of a cast to `to`.
+/// Returns the type of a cast to `to`.
 ///
 /// # Errors
 /// When C does not have the cast (a pointer to or from a floating type, a function pointer to an
@@ -450,7 +451,7 @@ pub fn cast_type(from: CType, to: CType, pointees: &Pointees) -> Result<CType, T
     }
 }
 
-/// Whether a value may be assigned to, passed as or returned as a `to` without a cast.
+/// Whether a value of `from` may be assigned to, passed as or returned as `to` without a cast.
 pub fn is_assignable(from: Operand, to: CType, pointees: &Pointees) -> bool {
     check_assignment(from, to, pointees).is_ok()
 }

@@ -1,10 +1,10 @@
-//! Constants whose spelling is made from their value.
+//! Spells constants from their values.
 
 use super::ctype::{CType, TypeError};
 use super::tree::Term;
 
 impl Term {
-    /// A constant of the given type and canonical value, spelled as a decimal literal.
+    /// Makes a constant of this type and canonical value, spelled as a decimal literal.
     ///
     /// The smallest `int` and the smallest `long`, for which C has no literal, are spelled as a
     /// difference in parentheses.

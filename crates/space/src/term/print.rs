@@ -1,4 +1,4 @@
-//! Terms as C text.
+//! Prints terms as C text.
 //!
 //! The text reads back as the same tree. Parentheses are written where the grammar needs them and
 //! where people (and the compilers' `-Wparentheses` and its relatives) expect them. Binary
@@ -11,7 +11,7 @@ use patchwright_semantics::{BinaryOp, UnaryOp};
 use super::ctype::{CType, Pointees};
 use super::tree::{AtomTable, Kind, Term};
 
-/// How tightly an expression's outermost operator binds, loosest first.
+/// How tightly the outermost operator of an expression binds, the loosest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Precedence {
     /// `=` and its relatives; no term has it, but an atom's text or a place may.
@@ -47,7 +47,7 @@ pub enum Precedence {
 }
 
 impl Precedence {
-    /// The precedence of a binary operator.
+    /// Returns the precedence of a binary operator.
     pub const fn of(op: BinaryOp) -> Self {
         match op {
             BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem => Self::Multiplicative,
@@ -63,7 +63,7 @@ impl Precedence {
 }
 
 impl Term {
-    /// How tightly the outermost operator of the term's text binds.
+    /// Returns how tightly the outermost operator of the term's text binds.
     pub fn precedence(&self, atoms: &AtomTable) -> Precedence {
         match self.kind() {
             Kind::Atom(id) => atoms[*id].precedence,
@@ -77,7 +77,7 @@ impl Term {
         }
     }
 
-    /// The term as C text.
+    /// Returns the term as C text.
     ///
     /// # Panics
     /// When formatted, if an atom or a pointee is not of these tables.
@@ -94,8 +94,8 @@ impl Term {
         }
     }
 
-    /// The term as C text that can stand where an operator of precedence `least` or tighter is
-    /// needed: in parentheses if it binds more loosely.
+    /// Returns the term as C text for a place that needs the precedence `least` or a tighter one. It
+    /// has parentheses if it binds more loosely.
     ///
     /// # Panics
     /// When formatted, if an atom or a pointee is not of these tables.

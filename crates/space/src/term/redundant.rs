@@ -31,7 +31,7 @@ use super::compile::{Context, compile};
 use super::ctype::{CType, Pointees, promote, usual_conversions};
 use super::tree::{AtomTable, Kind, Term};
 
-/// What a redundant term comes to.
+/// What a redundant term equals: a simpler term, or nothing because it is always undefined.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Simplification {
     /// Wherever the redundant term is defined, this one is too and has the same value, and their

@@ -1,4 +1,4 @@
-//! Terms as trees, and the atoms they are made of.
+//! Terms as trees, and the atoms of which they are made.
 
 use std::ops::Index;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use super::ctype::{
 };
 use super::print::Precedence;
 
-/// Names an atom of an [`AtomTable`].
+/// The number of an atom in an [`AtomTable`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct AtomId(pub u32);
 
@@ -29,17 +29,17 @@ pub struct Atom {
     pub slot: u32,
 }
 
-/// The atoms that the terms at one location are made of.
+/// The atoms of the terms at one location.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AtomTable(Vec<Atom>);
 
 impl AtomTable {
-    /// An empty table.
+    /// Makes an empty table.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds an atom that is not in the table yet.
+    /// Adds an atom that the table does not have, and returns its number.
     ///
     /// # Panics
     /// When 2³² atoms are in the table.
@@ -49,7 +49,7 @@ impl AtomTable {
         AtomId(id)
     }
 
-    /// The atoms with their ids, in the order in which they were added.
+    /// Returns the atoms with their numbers, in the order in which they were added.
     pub fn iter(&self) -> impl Iterator<Item = (AtomId, &Atom)> {
         (0..).map(AtomId).zip(&self.0)
     }
@@ -67,7 +67,7 @@ impl Index<AtomId> for AtomTable {
     }
 }
 
-/// What the root of a term is.
+/// The root of a term: an atom, a constant, or an operation on other terms.
 ///
 /// The order of kinds is the one in which the operands of commutative operators are written:
 /// constants come last.
@@ -118,7 +118,7 @@ impl Term {
         Self(Arc::new(Node { kind, ctype, size }))
     }
 
-    /// The atom itself.
+    /// Makes the term that is an atom.
     ///
     /// # Panics
     /// When the id is not of this table.
@@ -137,7 +137,7 @@ impl Term {
         Self::new(Kind::Constant(value, spelling.into()), ctype)
     }
 
-    /// `op operand`
+    /// Makes the term `op operand`, with the type that C gives it.
     ///
     /// # Errors
     /// When C does not have the expression.
@@ -146,7 +146,7 @@ impl Term {
         Ok(Self::new(Kind::Unary(op, operand), ctype))
     }
 
-    /// `left op right`
+    /// Makes `left op right`.
     ///
     /// # Errors
     /// When C does not have the expression; see [`binary_type`].
@@ -161,17 +161,17 @@ impl Term {
         Ok(Self::new(Kind::Binary(op, left, right), ctype))
     }
 
-    /// `left && right`
+    /// Makes `left && right`.
     pub fn logical_and(left: Term, right: Term) -> Self {
         Self::new(Kind::LogicalAnd(left, right), CType::Int)
     }
 
-    /// `left || right`
+    /// Makes `left || right`.
     pub fn logical_or(left: Term, right: Term) -> Self {
         Self::new(Kind::LogicalOr(left, right), CType::Int)
     }
 
-    /// `condition ? then : otherwise`
+    /// Makes `condition ? then : otherwise`.
     ///
     /// # Errors
     /// When the arms have no common type; see [`conditional_type`].
@@ -189,7 +189,7 @@ impl Term {
         ))
     }
 
-    /// `(to)operand`
+    /// Makes the term `(to)operand`.
     ///
     /// # Errors
     /// When C does not have the cast or it cannot be spelled; see [`cast_type`].
@@ -198,7 +198,7 @@ impl Term {
         Ok(Self::new(Kind::Cast(operand), ctype))
     }
 
-    /// The atoms in it, in order, each as often as it occurs.
+    /// Returns the atoms of the term, in order, each as often as it occurs.
     pub fn atoms(&self) -> Vec<AtomId> {
         match self.kind() {
             Kind::Atom(id) => vec![*id],
@@ -211,22 +211,22 @@ impl Term {
         }
     }
 
-    /// The root and its operands.
+    /// Returns the root with its operands.
     pub fn kind(&self) -> &Kind {
         &self.0.kind
     }
 
-    /// The type of the expression.
+    /// Returns the type of the expression.
     pub fn ctype(&self) -> CType {
         self.0.ctype
     }
 
-    /// The number of nodes: operators, casts, atoms and constants.
+    /// Returns the number of nodes: operators, casts, atoms and constants.
     pub fn size(&self) -> u32 {
         self.0.size
     }
 
-    /// What the typing rules look at when the term becomes an operand.
+    /// Returns what the typing rules need to know when the term becomes an operand.
     pub fn operand(&self, pointees: &Pointees) -> Operand {
         Operand {
             ctype: self.ctype(),
@@ -284,7 +284,7 @@ impl Term {
         }
     }
 
-    /// The pointee of a term that is a pointer.
+    /// Returns the type to which a pointer term points, or `None` for other terms.
     pub fn pointee(&self) -> Option<PointeeId> {
         match self.ctype() {
             CType::Pointer(id) => Some(id),

@@ -1,4 +1,4 @@
-//! Memory: `malloc` and its like, and copying with a known number of bytes.
+//! Models of `malloc` and its relatives, and of copying a known number of bytes.
 
 use patchwright_ir::{Type, Undefined};
 use patchwright_solve::{Sort, Term};

@@ -1,4 +1,4 @@
-//! Counting and exchanging bits: what compilers offer as functions of their own, for which no C can be written.
+//! Models of functions that count and exchange bits, which compilers offer and C cannot express.
 
 use patchwright_solve::Term;
 

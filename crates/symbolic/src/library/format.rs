@@ -1,4 +1,4 @@
-//! What a format of `printf` gives: what is printed, which bytes, and how many there are.
+//! Computes what a format of `printf` prints: bytes and their number.
 
 use patchwright_ir::Type;
 use patchwright_solve::{Sort, Term};

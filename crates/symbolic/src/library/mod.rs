@@ -1,5 +1,5 @@
-//! Models of functions that C cannot be written for: what makes inputs, what ends a program, what gives
-//! memory, what prints. All other functions of the library are C, in `library.c`.
+//! Models of functions that cannot be written in C: those that make inputs, end a program, give memory or
+//! print.
 
 mod allocation;
 mod bits;

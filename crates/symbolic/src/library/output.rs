@@ -1,4 +1,4 @@
-//! What programs print: recorded, so that it can be compared.
+//! Records what programs print, so that it can be compared.
 
 use patchwright_ir::Type;
 use patchwright_solve::Term;

@@ -1,4 +1,4 @@
-//! Functions without a body and without a model: what is known of them, and what is not.
+//! Models of functions without a body: what is known of them, and what is not.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Assertions, assumptions, values that may be anything, and the ends of a program.
+//! Models of assertions, assumptions, nondeterministic values, and the ends of a program.
 
 use patchwright_clib::{Question, Statement, question, statement};
 use patchwright_ir::{Type, Undefined};
