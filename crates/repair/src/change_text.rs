@@ -5,8 +5,6 @@ use std::borrow::Cow;
 use patchwright_csource::lex;
 use patchwright_text::Edit;
 
-use crate::names::names;
-
 /// A text as it would stand on one line, without comments.
 pub(crate) fn on_one_line(text: &[u8]) -> Cow<'_, [u8]> {
     let mut pairs = text.windows(2);
@@ -60,54 +58,6 @@ fn changed_tokens<'t>(before: &'t [u8], after: &'t [u8]) -> (Vec<&'t [u8]>, Vec<
     (old, new)
 }
 
-/// Whether a number other than 1 is added to something or taken from it where nothing was: one change in three hundred, while one in
-/// twenty moves a statement.
-pub(crate) fn is_offset(before: &[u8], after: &[u8]) -> bool {
-    let (old, new) = changed_tokens(before, after);
-    let is_sign = |token: &[u8]| matches!(token.trim_ascii(), b"+" | b"-");
-    let is_number = |token: &[u8]| token.first().is_some_and(u8::is_ascii_digit) && token != b"1";
-    match &new[..] {
-        [first, second] if old.is_empty() => {
-            is_sign(first) && is_number(second) || is_number(first) && is_sign(second)
-        }
-        _ => false,
-    }
-}
-
-/// Whether a variable takes the place of a number: four times as many changes make the next number of it, and that is one number.
-pub(crate) fn names_number(before: &[u8], after: &[u8]) -> bool {
-    let (mut old, mut new) = (fine_tokens(before), fine_tokens(after));
-    drop_common(&mut old, &mut new);
-    let is_name = |byte: &u8| byte.is_ascii_alphabetic() || *byte == b'_';
-    let is_number = |token: &[u8]| token.first().is_some_and(u8::is_ascii_digit);
-    let begins_name = |token: &[u8]| token.first().is_some_and(is_name);
-    // A member, or an element: `b[i]`.
-    let is_of_path =
-        |token: &&[u8]| is_of_name(token[0]) || matches!(token[0], b'[' | b']' | b'-' | b'>');
-    match (&old[..], &new[..]) {
-        ([number], [first, rest @ ..]) => {
-            let open = |wanted: u8| rest.iter().filter(|token| token[0] == wanted).count();
-            is_number(number)
-                && begins_name(first)
-                && rest.iter().all(is_of_path)
-                && open(b'[') == open(b']')
-        }
-        _ => false,
-    }
-}
-
-/// Whether something is compared with a variable where nothing was compared: with zero or another constant it is four times as often.
-pub(crate) fn compares_with_name(before: &[u8], after: &[u8]) -> bool {
-    let (mut old, mut new) = (fine_tokens(before), fine_tokens(after));
-    drop_common(&mut old, &mut new);
-    let is_sign = |token: &&&[u8]| matches!(token[0], b'<' | b'>' | b'=' | b'!');
-    let signs = new.iter().take_while(is_sign).count();
-    let compared = new.get(signs).and_then(|token| token.first());
-    let is_shift = matches!(new[..], [b"<", b"<", ..] | [b">", b">", ..]);
-    let is_name = |byte: &u8| byte.is_ascii_alphabetic() || *byte == b'_';
-    old.is_empty() && (1..=2).contains(&signs) && !is_shift && compared.is_some_and(is_name)
-}
-
 /// Words and single signs.
 fn fine_tokens(text: &[u8]) -> Vec<&[u8]> {
     let text = text.trim_ascii();
@@ -115,14 +65,6 @@ fn fine_tokens(text: &[u8]) -> Vec<&[u8]> {
     tokens
         .filter(|token| !token[0].is_ascii_whitespace())
         .collect()
-}
-
-/// Whether nothing changes but that one is added or taken away, or no longer: `i - k + 1` for `i - k`.
-pub(crate) fn is_one_off(before: &[u8], after: &[u8]) -> bool {
-    let (mut old, mut new) = (fine_tokens(before), fine_tokens(after));
-    drop_common(&mut old, &mut new);
-    let is_one = |tokens: &[&[u8]]| matches!(tokens, [b"+" | b"-", b"1"] | [b"1", b"+" | b"-"]);
-    old.is_empty() && is_one(&new) || new.is_empty() && is_one(&old)
 }
 
 /// How far a text is from another one: the words and signs that one of them lacks, and the names that are gone once more. A name says what is meant.
@@ -157,40 +99,6 @@ fn drop_common(old: &mut Vec<&[u8]>, new: &mut Vec<&[u8]>) {
     let end = end.take_while(|(a, b)| a == b).count();
     old.truncate(old.len() - end);
     new.truncate(new.len() - end);
-}
-
-/// Whether the edit inserts a step (`n++;`, `sign = -sign;`) where more follows in the block: what takes turns or counts mostly does so at the
-/// end, when it has been used.
-pub(crate) fn is_early_step(source: &[u8], edit: &Edit) -> bool {
-    if !edit.span.is_empty() {
-        return false;
-    }
-    let text = without_blanks(&edit.text);
-    let Some(text) = text.strip_suffix(b";") else {
-        return false;
-    };
-    let is_turned = |(at, byte): (usize, &u8)| {
-        let turned = &text[at + 1..];
-        let sign = turned.first().is_some_and(|byte| b"-!".contains(byte));
-        *byte == b'=' && sign && turned[1..] == text[..at]
-    };
-    let is_step = text.ends_with(b"++") || text.ends_with(b"--");
-    if !is_step && !text.iter().enumerate().any(is_turned) {
-        return false;
-    }
-    let behind = source[edit.span.end as usize..].trim_ascii_start();
-    if behind.starts_with(b"}") {
-        return false;
-    }
-    // What leaves the block and does not use what is stepped is its end, too.
-    let leaves = [&b"return"[..], b"break", b"continue"].iter().any(|word| {
-        let rest = behind.strip_prefix(*word);
-        rest.and_then(<[u8]>::first)
-            .is_some_and(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_')
-    });
-    let end = behind.iter().position(|byte| *byte == b';');
-    let left = names(&behind[..end.unwrap_or(behind.len())]);
-    !leaves || names(text).iter().any(|name| left.contains(name))
 }
 
 /// How large a change is: 1 if it is another operator, which is one decision however it is spelled (`&&` for `||`), else the bytes that differ.
@@ -320,39 +228,6 @@ mod tests {
     }
 
     #[test]
-    fn a_number_that_is_added_to_something_is_seen() {
-        let is = |before: &str, after: &str| is_offset(before.as_bytes(), after.as_bytes());
-        assert!(is("a && n < 50", "a && n - 51 < 50"));
-        assert!(is("n", "n + 7"));
-        assert!(is("n", "7 - n"));
-        assert!(!is("n", "n + 1"));
-        assert!(!is("n", "n + m"));
-        assert!(!is("n", "n / 7"));
-        assert!(!is("n + 3", "n + 7"));
-    }
-
-    #[test]
-    fn a_comparison_with_a_variable_that_is_added_is_seen() {
-        let is =
-            |before: &str, after: &str| compares_with_name(before.as_bytes(), after.as_bytes());
-        assert!(is("strcmp(a, b)", "strcmp(a, b) < i") && is("n && f(n)", "n && f(n) == p->n"));
-        assert!(is("(n && f(n))", "(n && f(n) < i)"));
-        assert!(!is("strcmp(a, b)", "strcmp(a, b) < 0") && !is("n < i", "n <= i"));
-        assert!(!is("f(n)", "f(n) + i") && !is("f(n)", "f(n) << i"));
-    }
-
-    #[test]
-    fn a_variable_in_the_place_of_a_number_is_seen() {
-        let is = |before: &str, after: &str| names_number(before.as_bytes(), after.as_bytes());
-        assert!(is("0", "c"));
-        assert!(is("a[i] + 2", "a[i] + n"));
-        assert!(is("b[0][2] == p", "b[0][b[2][i]] == p") && is("b[1] > 0", "b[p->n] > 0"));
-        assert!(!is("0", "1"));
-        assert!(!is("n", "m"));
-        assert!(!is("n", "0"));
-    }
-
-    #[test]
     fn an_assignment_of_a_variable_to_itself_is_seen() {
         let is = |source: &str, value: &str| {
             let start = source.find('@').unwrap() as u32;
@@ -362,25 +237,6 @@ mod tests {
         assert!(is("x = @;", "x") && is("int x = @;", "x") && is("p->n =@;", "p->n"));
         assert!(!is("max = @;", "x") && !is("p->n = @;", "n") && !is("x == @;", "x"));
         assert!(!is("x += @;", "x") && !is("f(@);", "x"));
-    }
-
-    #[test]
-    fn a_step_at_the_end_of_a_block_is_told_from_one_before() {
-        let is_early = |source: &str, new: &str| {
-            let at = source.find('@').unwrap() as u32;
-            let source = source.replacen('@', "", 1);
-            is_early_step(source.as_bytes(), &Edit::insert(at, new))
-        };
-        assert!(is_early("{ @ f(); }", "n++;") && is_early("{ @\n f(); }", "sign = -sign;"));
-        assert!(!is_early("{ @ return 1; }", "n++;") && !is_early("{ @ break; }", "p->n--;"));
-        assert!(is_early("{ @ return n; }", "n++;") && is_early("{ @ returned(); }", "n++;"));
-        assert!(!is_early("{ @ f(); }", "n = 0;") && !is_early("{ @ f(); }", "a = -b;"));
-        let end = "{ f(); }";
-        let at = end.len() as u32 - 2;
-        assert!(!is_early_step(
-            end.as_bytes(),
-            &Edit::insert(at, " done = !done;")
-        ));
     }
 
     #[test]

@@ -10,7 +10,7 @@ pub mod traits;
 mod weights;
 
 pub use form::{Form, Shape};
-pub use traits::{Change, FunctionFacts, Number, Origin, Role, Traits, changed, kind_name};
+pub use traits::{Change, FunctionFacts, Number, Origin, Traits, changed, kind_name};
 pub use weights::Weights;
 
 use serde::Serialize;
@@ -126,52 +126,14 @@ pub const FEATURES: &[Feature] = &[
         "bits of each word or sign that comes in",
         |t| Value::Number(t.surprise / (2.0 + t.added as f64)),
     ),
-    feature(
-        "known-comparison",
-        "the function has its comparison elsewhere",
-        |t| yes(t.strangeness == 0),
-    ),
-    feature(
-        "like-comparison",
-        "its comparison is like one beside it",
-        |t| yes((1..10).contains(&t.strangeness)),
-    ),
-    feature("repeats", "an operand stands twice", |t| yes(t.repeats)),
-    feature(
-        "unmentioned",
-        "a variable comes in that the function does not mention",
-        |t| yes(t.is_unmentioned),
-    ),
     feature("forgets", "nothing reads some variable any more", |t| {
         yes(t.forgets)
     }),
-    feature("remembers", "it reads what nothing has read", |t| {
-        yes(t.remembers)
-    }),
-    feature("early-step", "a step where more follows", |t| {
-        yes(t.is_early_step)
-    }),
-    feature(
-        "new-number",
-        "a number that the function does not have",
-        |t| yes(t.is_new_number),
-    ),
-    feature("offset", "a number is added where nothing was", |t| {
-        yes(t.is_offset)
-    }),
-    feature(
-        "names-number",
-        "a variable for a number, or compared with",
-        |t| yes(t.names_number),
-    ),
     feature("size-of-change", "bytes that differ", |t| {
         logarithm(t.size_of_change)
     }),
     feature("evasion", "something is kept from happening", |t| {
         yes(t.is_evasion)
-    }),
-    feature("calculated", "something is calculated anew", |t| {
-        yes(t.is_calculated)
     }),
     feature(
         "distance",
@@ -183,9 +145,6 @@ pub const FEATURES: &[Feature] = &[
     }),
     feature("shrinks", "the text loses", |t| {
         logarithm((-t.growth).max(0) as usize)
-    }),
-    feature("takes-out", "a piece of the text is taken out", |t| {
-        yes(t.takes_out)
     }),
     feature("keeps", "nothing goes", |t| yes(t.removed == 0)),
 ];

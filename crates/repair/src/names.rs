@@ -1,8 +1,4 @@
-//! Derives from the names in a change how likely it is meant.
-
-use std::collections::BTreeSet;
-
-use crate::change_text::without_blanks;
+//! Finds the names of variables and members in a text.
 
 /// Words that name no variable.
 const WORDS: [&[u8]; 16] = [
@@ -23,13 +19,6 @@ const WORDS: [&[u8]; 16] = [
     b"return",
     b"break",
 ];
-
-/// Whether a variable or a member comes in that the function mentions nowhere: what a function works with, it mostly names elsewhere, too.
-pub(crate) fn is_unmentioned(function: &BTreeSet<&[u8]>, before: &[u8], after: &[u8]) -> bool {
-    let gone: BTreeSet<&[u8]> = names(before).into_iter().collect();
-    let is_new = |name: &&[u8]| !function.contains(name) && !gone.contains(name);
-    names(after).iter().any(is_new)
-}
 
 /// The names of variables and members in a text. Those in capitals are constants, and those before a bracket are functions.
 pub(crate) fn names(text: &[u8]) -> Vec<&[u8]> {
@@ -65,30 +54,6 @@ pub(crate) fn names(text: &[u8]) -> Vec<&[u8]> {
     found
 }
 
-/// Whether a text has the head of a loop whose variable begins with what it is
-/// (`for (i = i; …)`).
-pub(crate) fn begins_with_itself(text: &[u8]) -> bool {
-    let text = without_blanks(text);
-    let mut rest = &text[..];
-    while let Some(at) = rest.windows(4).position(|four| four == b"for(") {
-        rest = &rest[at + 4..];
-        let end = rest.iter().position(|byte| *byte == b';');
-        let first = &rest[..end.unwrap_or(rest.len())];
-        if first.split(|byte| *byte == b',').any(uses_itself) {
-            return true;
-        }
-    }
-    false
-}
-
-fn uses_itself(assignment: &[u8]) -> bool {
-    let Some(at) = assignment.iter().position(|byte| *byte == b'=') else {
-        return false;
-    };
-    let (target, value) = (&assignment[..at], &assignment[at + 1..]);
-    names(target) == [target] && names(value).contains(&target)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -103,26 +68,5 @@ mod tests {
         };
         assert_eq!(of("p->next + (int)n2 * 0x1f"), ["p", "next", "n2"]);
         assert!(of("f(1) == 'a' + '\\'' && g (\"x\") < LIMIT && (size_t)1").is_empty());
-    }
-
-    #[test]
-    fn a_name_that_the_function_does_not_have_is_seen() {
-        let function: BTreeSet<&[u8]> = names(b"int f(struct s *j) { int del = j->at; }")
-            .into_iter()
-            .collect();
-        let is = |before: &str, after: &str| {
-            is_unmentioned(&function, before.as_bytes(), after.as_bytes())
-        };
-        assert!(is("j->at", "j->last") && is("'x'", "other"));
-        assert!(!is("'x'", "del") && !is("k", "k + 1") && !is("1", "LIMIT") && !is("1", "f(1)"));
-    }
-
-    #[test]
-    fn a_loop_that_begins_with_its_own_variable_is_seen() {
-        assert!(begins_with_itself(b"  for (i = i; i < n; i++)"));
-        assert!(begins_with_itself(b"for (n = 0, i = i + 1; ; )"));
-        assert!(!begins_with_itself(b"for (i = ii; i < n; i++)"));
-        assert!(!begins_with_itself(b"for (; i == i; i++) i = i;"));
-        assert!(!begins_with_itself(b"for (int i = 0; i < n; i = i + 1)"));
     }
 }

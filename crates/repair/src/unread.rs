@@ -55,14 +55,6 @@ impl Reads {
                 && !kept.contains(&&name[..])
         })
     }
-
-    /// Whether the edit names a variable that nothing has read so far.
-    pub(crate) fn remembers(&self, edit: &Edit) -> bool {
-        let named = names(&edit.text);
-        self.variables.iter().any(|(name, places, is_elsewhere)| {
-            !is_elsewhere && places.is_empty() && named.contains(&&name[..])
-        })
-    }
 }
 
 /// The variables that are only given a value where they stand: the targets of assignments, and of steps that are statements.

@@ -57,15 +57,4 @@ impl Schema {
             Schema::Declaration => "DECLARATION",
         }
     }
-
-    /// Returns how drastic such a change is, from 0. Changes that make the program do less are more
-    /// suspect than changes of what it computes.
-    pub fn drasticness(self) -> u32 {
-        match self {
-            Schema::Deletion => 3,
-            Schema::Exit => 2,
-            Schema::Move => 1,
-            _ => 0,
-        }
-    }
 }

@@ -1,6 +1,6 @@
 // case 4 6 => mean 5
 // case 1 2 9 => mean 4
-// case => nothing to divide
+// case - => nothing to divide
 // patch in: main
 // added:   if (count == 0) { printf("nothing to divide\n"); return 0; }
 #include <stdio.h>
@@ -9,6 +9,7 @@
 int main(int argc, char **argv) {
   int sum = 0, count = 0;
   for (int i = 1; i < argc; i++) {
+    if (argv[i][0] == '-') continue;
     sum += atoi(argv[i]);
     count++;
   }

@@ -1,9 +1,6 @@
 //! Extracts from the text of a candidate and its function the traits that tell how likely it is meant.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    rc::Rc,
-};
+use std::{collections::BTreeMap, rc::Rc};
 
 use patchwright_csource::{Function, TranslationUnit};
 use patchwright_space::Schema;
@@ -13,41 +10,13 @@ use serde::{Deserialize, Serialize};
 use super::{
     form::{Form, Shape},
     surprise::Habits,
-    tokens::{is_in_capitals, is_keyword, is_name, is_number, placed_tokens, tokens, value},
+    tokens::{is_in_capitals, is_name, is_number, placed_tokens, tokens, value},
 };
 use crate::{
-    change_text::{
-        compares_with_name, distance, is_early_step, is_offset, is_one_off, names_number,
-        on_one_line, size_of_change,
-    },
-    comparisons::Comparisons,
+    change_text::{distance, on_one_line, size_of_change},
     evasion::is_evasion,
-    names::{is_unmentioned, names},
-    repeated::repeats,
     unread::Reads,
 };
-
-/// From this cost on an expression is calculated in a new way.
-const CALCULATED_COST: u32 = 3;
-
-/// The kind of statement in which a change stands.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
-)]
-#[serde(rename_all = "kebab-case")]
-#[allow(missing_docs)]
-pub enum Role {
-    If,
-    While,
-    For,
-    Switch,
-    Return,
-    Declaration,
-    Assignment,
-    Call,
-    #[default]
-    Other,
-}
 
 /// Where else a name that a change adds occurs.
 #[derive(
@@ -102,8 +71,6 @@ pub struct Traits {
     pub form: Form,
     /// How the condition that it adds looks.
     pub shape: Shape,
-    /// In which statement it is.
-    pub role: Role,
     /// Words and signs that come in.
     pub added: usize,
     /// Words and signs that go.
@@ -126,38 +93,12 @@ pub struct Traits {
     pub surprise: f64,
     /// How many bits what goes took there.
     pub surprise_before: f64,
-    /// How often the function mentions the variable that it mentions least of those that come in.
-    pub mentions: usize,
-    /// A variable comes in that is dereferenced there or in the next statement.
-    pub is_dereferenced: bool,
-    /// A variable comes in that the statement before or behind mentions.
-    pub adjoins: bool,
-    /// See `Comparisons::strangeness`.
-    pub strangeness: usize,
-    /// It leaves a line with one operand twice.
-    pub repeats: bool,
-    /// A variable or member comes in that the function mentions nowhere.
-    pub is_unmentioned: bool,
     /// Nothing reads some variable any more.
     pub forgets: bool,
-    /// It reads a variable that nothing has read so far.
-    pub remembers: bool,
-    /// It inserts a step where more follows in the block.
-    pub is_early_step: bool,
-    /// A number comes in that is neither in the function nor beside one that goes.
-    pub is_new_number: bool,
-    /// A number other than 1 is added where nothing was.
-    pub is_offset: bool,
-    /// A variable takes the place of a number, or is compared with.
-    pub names_number: bool,
     /// Bytes that differ, 1 for another operator.
     pub size_of_change: usize,
-    /// Nothing changes but that one is added or taken away.
-    pub is_one_off: bool,
     /// It keeps something from happening or from being seen.
     pub is_evasion: bool,
-    /// It calculates something new in place of what was there.
-    pub is_calculated: bool,
     /// How much of the words and signs it changes.
     pub distance: usize,
     /// How many characters the text gains.
@@ -225,10 +166,7 @@ pub struct Change<'c> {
 
 /// The facts about a function with which its candidates are compared.
 pub struct FunctionFacts<'u> {
-    comparisons: Comparisons,
-    mentioned: BTreeSet<&'u [u8]>,
     reads: Reads,
-    text: &'u [u8],
     /// The words and signs of the function, each with where it begins in the file.
     tokens: Vec<(&'u [u8], usize)>,
     /// Of each the number of the first one of its statement.
@@ -255,10 +193,7 @@ impl<'u> FunctionFacts<'u> {
             }
         }
         FunctionFacts {
-            comparisons: Comparisons::of(&unit.source, function),
-            mentioned: names(text).into_iter().collect(),
             reads: Reads::of(unit, function),
-            text,
             starts: starts(&tokens),
             habits: None,
             tokens,
@@ -287,7 +222,6 @@ impl<'u> FunctionFacts<'u> {
         // Layout means nothing.
         let before = &*on_one_line(&source[edit.span.range()]);
         let after = &*on_one_line(&edit.text);
-        let is_choice = edit.text.contains(&b'?');
         let (old, new) = changed(before, after);
         let form = match kind {
             Schema::Move => Form::Moved,
@@ -301,7 +235,6 @@ impl<'u> FunctionFacts<'u> {
             cost,
             form,
             shape: Shape::of(form, &old, &new),
-            role: self.role(here),
             added: new.len(),
             removed: old.len(),
             leaf: incoming.leaf,
@@ -316,24 +249,9 @@ impl<'u> FunctionFacts<'u> {
             is_copy: self.has(&new),
             surprise,
             surprise_before,
-            mentions: incoming.mentions,
-            is_dereferenced: incoming.is_dereferenced,
-            adjoins: incoming.adjoins,
-            strangeness: self.comparisons.strangeness(before, after),
-            repeats: repeats(source, edit),
-            is_unmentioned: is_unmentioned(&self.mentioned, before, after),
             forgets: is_local && self.reads.forgets(edit),
-            remembers: is_local && self.reads.remembers(edit),
-            is_early_step: is_early_step(source, edit),
-            is_new_number: is_new_number(self.text, before, after),
-            is_offset: kind == Schema::Expression && is_offset(before, after),
-            names_number: names_number(before, after) || compares_with_name(before, after),
             size_of_change: size_of_change(before, after),
-            is_one_off: is_one_off(before, after),
             is_evasion: is_evasion(source, edit, kind, crash),
-            // Of two things that nobody joined before, something fits any tests. The lesser or the greater of what was there and something else is
-            // no such thing.
-            is_calculated: kind == Schema::Expression && cost >= CALCULATED_COST && !is_choice,
             distance: distance(before, after),
             growth: edit.text.len() as i64 - edit.span.len() as i64,
             takes_out: takes_out(source, edit),
@@ -345,59 +263,11 @@ impl<'u> FunctionFacts<'u> {
         self.tokens.partition_point(|(_, at)| *at < offset)
     }
 
-    fn role(&self, here: usize) -> Role {
-        let Some(&start) = self
-            .starts
-            .get(here.min(self.starts.len().saturating_sub(1)))
-        else {
-            return Role::Other;
-        };
-        let statement = self.tokens[start..].iter().map(|(token, _)| *token);
-        let statement: Vec<&[u8]> = statement
-            .take_while(|token| !matches!(*token, b";" | b"{"))
-            .collect();
-        match statement[..] {
-            [b"if", ..] => Role::If,
-            [b"while", ..] => Role::While,
-            [b"for", ..] => Role::For,
-            [b"switch", ..] => Role::Switch,
-            [b"return", ..] => Role::Return,
-            [first, ..] if is_keyword(first) => Role::Declaration,
-            [first, second, ..] if is_name(first) && is_name(second) => Role::Declaration,
-            _ if statement
-                .iter()
-                .any(|token| token.ends_with(b"=") && !is_comparison(token)) =>
-            {
-                Role::Assignment
-            }
-            [_, ..] if statement.contains(&&b"("[..]) => Role::Call,
-            _ => Role::Other,
-        }
-    }
-
     fn incoming(&self, old: &[&[u8]], new: &[&[u8]], here: usize) -> Incoming {
         let mut found = Incoming::default();
         let start = self.starts.get(here).copied().unwrap_or(here);
         let same = self.starts[here.min(self.starts.len())..].iter();
         let end = here + same.take_while(|other| **other == start).count();
-        let own_end = |from: usize| {
-            let first = self.starts.get(from).copied();
-            let same = self.starts[from.min(self.starts.len())..].iter();
-            from + same.take_while(|other| Some(**other) == first).count()
-        };
-        let before = self
-            .starts
-            .get(start.wrapping_sub(1))
-            .copied()
-            .unwrap_or(start)..start;
-        let behind = end..own_end(end);
-        let is_dereferenced = |place: &usize| {
-            let token = |at: usize| self.tokens.get(at).map_or(&b""[..], |(token, _)| *token);
-            let is_here = (start..behind.end).contains(place);
-            let is_value = |token: &[u8]| is_name(token) || is_number(token) || token == b")";
-            let starred = *place > 1 && token(place - 1) == b"*" && !is_value(token(place - 2));
-            is_here && (starred || matches!(token(place + 1), b"->" | b"["))
-        };
         for (at, token) in new.iter().enumerate() {
             if !is_name(token) || old.contains(token) {
                 continue;
@@ -421,15 +291,8 @@ impl<'u> FunctionFacts<'u> {
                 found.constant = found.constant.max(origin);
             } else {
                 found.leaf = found.leaf.max(origin);
-                found.is_dereferenced |= places.iter().any(is_dereferenced);
-                let adjoins = |place: &usize| before.contains(place) || behind.contains(place);
-                found.adjoins |= places.iter().any(adjoins);
                 let nearest = nearest.unwrap_or(self.tokens.len());
                 found.leaf_distance = found.leaf_distance.max(nearest);
-                found.mentions = match found.mentions {
-                    0 => places.len(),
-                    known => known.min(places.len()),
-                };
             }
         }
         found
@@ -516,13 +379,6 @@ struct Incoming {
     leaf_distance: usize,
     callee: Origin,
     constant: Origin,
-    mentions: usize,
-    is_dereferenced: bool,
-    adjoins: bool,
-}
-
-fn is_comparison(token: &[u8]) -> bool {
-    matches!(token, b"==" | b"!=" | b"<=" | b">=")
 }
 
 /// Of each token the number of the first one of its statement. Heads of `if` and loops are statements of their own.
@@ -591,47 +447,11 @@ fn takes_out(source: &[u8], edit: &Edit) -> bool {
     after.len() < before.len() && begin + end.take_while(same).count() >= after.len()
 }
 
-/// Whether a number comes in that the function mentions nowhere, and that is not one more or less than one that goes.
-fn is_new_number(function: &[u8], before: &[u8], after: &[u8]) -> bool {
-    let numbers = |text: &[u8]| -> Vec<i64> {
-        let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || *byte == b'.';
-        let words = text.split(|byte| !is_word(byte));
-        words
-            .filter_map(|word| std::str::from_utf8(word).ok()?.parse().ok())
-            .collect()
-    };
-    let new = numbers(after);
-    if new.iter().all(|new| *new <= 1) {
-        return false;
-    }
-    let (gone, known) = (numbers(before), numbers(function));
-    new.into_iter().any(|new| {
-        let is_near = gone.iter().any(|old| old.abs_diff(new) <= 1);
-        new > 1 && !is_near && !known.contains(&new)
-    })
-}
-
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::collections::BTreeSet;
 
-    #[test]
-    fn a_number_is_new_if_the_function_does_not_mention_it_or_the_one_beside() {
-        let function = b"{ if (n == 0) n = -5; return n / 10 + x7; }";
-        for (before, after, is_new) in [
-            ("5", "9", true),
-            ("5", "10", false),
-            ("-5", "-10", false),
-            ("5", "6", false),
-            ("5", "7", true),
-            ("n", "7", true),
-            ("n", "n + 3", true),
-            ("n", "n + 10", false),
-        ] {
-            let found = is_new_number(function, before.as_bytes(), after.as_bytes());
-            assert_eq!(found, is_new, "{before} {after}");
-        }
-    }
+    use super::*;
 
     #[test]
     fn only_what_differs_of_a_guarded_statement_is_new() {
