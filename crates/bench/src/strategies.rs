@@ -1,5 +1,5 @@
-//! How soon `patchwright compare` finds what a mutant does differently, by the order in which inputs are looked at: the
-//! table of figure 3.8 of the thesis, for programs of our own.
+//! Measures how soon `patchwright compare` finds the behaviour of a mutant, by the order in which inputs
+//! are explored: the table of figure 3.8 of the thesis, for programs of our own.
 
 mod mutants;
 

@@ -1,4 +1,4 @@
-//! Which statements of a function changed: the actions of two versions aligned.
+//! Finds the changed statements of a function, by aligning the actions of two versions.
 //!
 //! The actions of a function stand in a row, whatever the nesting; equal ones are found by a patience diff, similar ones
 //! between them are paired. An action whose tokens are the same and that stands in the same constructs, not counting

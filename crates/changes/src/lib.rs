@@ -1,4 +1,5 @@
-//! What a change of C code changes: change sequence graphs (CSG) and the cyclomatic complexity of changes (CyCC).
+//! Measures changes of C code: change sequence graphs (CSG) and the cyclomatic complexity of changes
+//! (CyCC).
 //!
 //! From two versions of files ([`compare`]) to changed statements ([`align`]), to the graph of the sequences in which
 //! they can be executed ([`graph`]), to figures ([`mod@measure`]). [`git`] finds the versions in a repository. The terms,

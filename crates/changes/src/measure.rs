@@ -83,7 +83,7 @@ impl Measurement {
     }
 }
 
-/// Computes the graph and the figures of a change.
+/// Builds the change sequence graph of a change and counts its changed lines, functions and declarations.
 pub fn measure(change: &Change) -> Measurement {
     measure_with(change, &mut Outlines::default())
 }

@@ -1,4 +1,5 @@
-//! What uses something that changed outside of statements: a macro with another body, a variable with another type or initial value.
+//! Finds statements that use something that changed elsewhere: a macro with another body, a variable with
+//! another type or first value.
 //!
 //! Such a use executes something else than before, though its text is the same, so it is a changed statement. Macros and variables
 //! that only one of the versions has do not count: what uses them changed itself, or means something else that was declared before.

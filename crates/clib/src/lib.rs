@@ -1,5 +1,5 @@
-//! What is known of the functions of the C library, for everything that reads C: what they take, what they do to
-//! memory, what they give, whether they return.
+//! Facts about the functions of the C library, for everything that reads C: their parameters, their
+//! effects on memory, their results, whether they return.
 //!
 //! It is said once, in a table of names and words (`table.rs`):
 //!

@@ -1,5 +1,5 @@
-//! What executing a program needs to know beyond the tree: contents of strings, initialiser
-//! lists, operands of `sizeof`, labels of cases, lines, attributes, declarations of functions.
+//! Facts that executing a program needs beyond the tree: contents of strings, initialiser lists, operands
+//! of `sizeof`, labels of cases, lines, attributes, declarations of functions.
 //!
 //! It stands beside the tree, by the numbers of its nodes, so that the tree stays what editing
 //! needs.

@@ -1,4 +1,4 @@
-//! What callers of a function may rely on.
+//! Summaries of functions: which objects they write and use, on which their callers may rely.
 
 use crate::bytes::{Bytes, Ranges};
 

@@ -146,7 +146,7 @@ impl Sandbox {
         &self.unreadable
     }
 
-    /// Returns how many bytes were copied, and the largest file.
+    /// Returns how many bytes the copy took when it was made, and its largest file.
     pub fn copied(&self) -> &Copied {
         &self.copied
     }

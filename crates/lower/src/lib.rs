@@ -1,4 +1,4 @@
-//! From the tree of C to the IR, with a map back to the source.
+//! Lowers the tree of C to the IR, with a map back to the source.
 //!
 //! # What is promised
 //! * The IR of a function means what C17 on x86-64 Linux means, as gcc and clang implement it

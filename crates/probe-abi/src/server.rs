@@ -1,4 +1,4 @@
-//! What a supervisor and a program say to each other when the program is started once and forked for each run.
+//! The messages between a supervisor and a program that is started once and forked for each run.
 //!
 //! The program finds a socket (`SOCK_SEQPACKET`) with an order in it at [`SERVER_DESCRIPTOR`] when its first woven unit
 //! attaches, before `main`. Asked whether it can serve ([`SERVER_ASK`]), it answers with its process id, or 0 if it

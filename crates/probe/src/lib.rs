@@ -1,4 +1,4 @@
-//! What runs inside a tested process.
+//! The probe: the library that runs inside a tested process.
 //!
 //! A shared library that the glue of woven source loads when the run asks for it. It maps the run's channel, selects
 //! the functions and holes of each translation unit, and then answers the holes: in coverage mode by a mark, in

@@ -1,9 +1,9 @@
 //! Makes a harness that compares what a function leaves behind with what the reference leaves behind.
 
-/// Returns `harness`, which prints what the function leaves behind, with a `main` that captures the
-/// output and aborts if it is not `expected`, the output of the reference.
+/// Returns a C program that aborts if the output of `harness` is not `expected`.
 ///
-/// What the reference prints for the same inputs is `expected`.
+/// `harness` is a C program that prints what the function leaves behind; it gets another `main`.
+/// `expected` is what the reference prints for the same inputs.
 pub fn compared(harness: &str, expected: &[u8]) -> String {
     let bytes: Vec<String> = expected.iter().map(u8::to_string).collect();
     let call = harness.replacen("\nint main(void)\n{", "\nstatic int called(void)\n{", 1);

@@ -1,4 +1,4 @@
-//! What users and their programs read: text for people, versioned JSON and JUnit XML for programs.
+//! Reports of all commands: text for people, versioned JSON and JUnit XML for programs.
 //!
 //! # Invariants
 //! * The JSON's shape is a promise: a field keeps its name and meaning within a version of the

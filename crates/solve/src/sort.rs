@@ -1,4 +1,4 @@
-//! What kinds of values terms have.
+//! The sorts of terms: the kinds of values that they have.
 
 use std::fmt;
 

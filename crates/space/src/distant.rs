@@ -86,7 +86,7 @@ impl Shown {
         }
     }
 
-    /// Adds a line that was expected where the test failed.
+    /// Adds a line that a failing test expected and did not get.
     pub fn miss(&mut self, line: &str) {
         if !self.missing.iter().any(|known| known == line) {
             self.missing.push(line.to_owned());

@@ -1,4 +1,4 @@
-//! Where a statement stands that is inserted beside another one.
+//! Finds where a statement is inserted beside another one.
 
 use patchwright_text::{Edit, Span};
 

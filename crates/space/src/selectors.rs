@@ -1,4 +1,4 @@
-//! What selects the object that an expression works on: subscripts and pointers.
+//! Makes holes of what selects the object that an expression works on: subscripts and pointers.
 //!
 //! They are holes of their own, because what another one selects is not known before. An index into an array whose
 //! length is declared has values that are undefined: those that select nothing of it.

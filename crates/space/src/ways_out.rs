@@ -27,7 +27,7 @@ pub enum Conditions {
     All,
     /// Comparisons of what a function is given, where it begins.
     Entry,
-    /// Comparisons, where a line is printed that tests expect ([`mod@crate::answers`]).
+    /// Comparisons, where a line is printed that tests expect (module `answers`).
     Answer,
     /// Those that keep tests from crashing ([`mod@crate::crash_free`]).
     CrashFree,

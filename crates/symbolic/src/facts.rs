@@ -1,4 +1,4 @@
-//! What a path knows of values: the ranges that comparisons with constants leave.
+//! The ranges of values that a path knows, from comparisons with constants.
 //!
 //! After `assume(n < 64)` the upper 26 bits of `n` are zero wherever the path goes on. Said in the
 //! formula alone, this comes too late: circuits of 32 bits have been built for `x % n`. So a value

@@ -95,8 +95,9 @@ struct Place {
     command: Option<CompileCommand>,
 }
 
-/// Reads both versions. For projects, which must have been `made`, it is the source that defines the
-/// function.
+/// Reads the source files of the old and the new version of a function.
+///
+/// In a project it is the source that defines the function; `made` are the built projects then.
 pub fn versions(
     args: &CompareArgs,
     pair: [&Named; 2],

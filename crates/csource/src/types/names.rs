@@ -1,4 +1,4 @@
-//! What the names of types mean: a tag or a typedef may have one meaning in one scope and another one elsewhere.
+//! Resolves the names of types. A tag or a typedef may mean different types in different scopes.
 //!
 //! A declaration is read with the names that are visible where it stands ([`TypeTable::parse_here`]). The type of an expression comes
 //! from declarations elsewhere, so a name in its spelling tells the type only if it has one meaning in the whole source

@@ -1,4 +1,4 @@
-//! What the library keeps between calls: streams, files, and its own variables.
+//! The state that the library keeps between calls: streams, files, and its own variables.
 //!
 //! What a call reads and changes of it is what the static graph says; which stream it is, the interpreter says. A call that only adds
 //! to what is kept, as one that prints does, depends on nothing that was there, and what is read later depends on both.

@@ -1,4 +1,4 @@
-//! What the recorder knows of the instructions of a routine.
+//! The recorder's tables about the instructions of a routine.
 
 use patchwright_ir::{Callee, InstructionKind, Operand, RoutineId, TempId, TerminatorKind, Value};
 

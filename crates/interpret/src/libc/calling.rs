@@ -1,4 +1,4 @@
-//! How a model of a library function is called.
+//! The interface between the interpreter and the models of library functions.
 
 use patchwright_ir::{Type, wide};
 

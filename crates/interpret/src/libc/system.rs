@@ -1,4 +1,5 @@
-//! What programs ask of the system beside reading and writing: times of files, names of users, semaphores, streams over memory.
+//! Models of other requests to the system: times of files, names of users, semaphores, streams over
+//! memory.
 
 use patchwright_semantics::Ty;
 

@@ -1,5 +1,5 @@
-//! What verifiers of programs understand: assumptions, assertions, numbers that may be anything; and
-//! the questions of meta-programs.
+//! Models of functions that verifiers know: assumptions, assertions, nondeterministic numbers; and the
+//! questions of meta-programs.
 
 use patchwright_clib::{Question, Statement, question, statement};
 use patchwright_ir::{RoutineId, Type, wide};

@@ -9,21 +9,22 @@ use super::{FEATURES, Traits, kind_name};
 /// The weights of all features, in bits. `patchwright-bench likelihood fit` writes them.
 const FITTED: &str = include_str!("weights.toml");
 
-/// A weight for each feature, and for each choice of those that have several.
+/// The weights of the model: one for each feature, and for each choice of features with several.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Weights {
     by_name: BTreeMap<String, f64>,
 }
 
 impl Weights {
-    /// The weights that belong to this version.
+    /// Returns the weights that were fitted for this version.
     pub fn fitted() -> &'static Weights {
         static WEIGHTS: LazyLock<Weights> =
             LazyLock::new(|| Weights::read(FITTED).unwrap_or_default());
         &WEIGHTS
     }
 
-    /// Reads weights: a number under the name of each feature, or a table with a number for each choice.
+    /// Reads weights from TOML: a number under the name of each feature, or a table with a number for
+    /// each choice.
     ///
     /// # Errors
     /// What is wrong with the text, and where: it is no TOML, names an unknown feature, or has something else than numbers.
@@ -51,8 +52,8 @@ impl Weights {
         Ok(Weights { by_name })
     }
 
-    /// How much less likely a candidate is than one whose features weigh nothing, in bits: one more says half as likely. Only differences among
-    /// candidates of one program have a meaning.
+    /// Returns how unlikely a candidate is, in bits: one bit more means half as likely. Only
+    /// differences between candidates of one program have a meaning.
     pub fn bits(&self, traits: &Traits) -> f64 {
         let features = FEATURES.iter().filter_map(|feature| feature.of(traits));
         let sum: f64 = features
@@ -72,7 +73,7 @@ impl Weights {
             + weight("cost") * f64::from(cost))
     }
 
-    /// Which of two candidates of one function is likelier: that one is less.
+    /// Compares two candidates of one function: the likelier one is less.
     pub fn order(&self, one: &Traits, other: &Traits) -> std::cmp::Ordering {
         self.bits(one).total_cmp(&self.bits(other))
     }

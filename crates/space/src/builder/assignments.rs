@@ -1,4 +1,4 @@
-//! What is assigned where an assignment is inserted (ASSIGNMENT).
+//! Builds the values of inserted assignments (ASSIGNMENT).
 
 use patchwright_semantics::{BinaryOp, UnaryOp};
 

@@ -1,4 +1,4 @@
-//! How likely a leaf is meant where something else stood, as costs beyond its node.
+//! Computes how unlikely a leaf is in place of what stood there, as a cost beyond its node.
 
 use super::SpaceBuilder;
 use crate::{

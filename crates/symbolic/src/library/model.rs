@@ -1,4 +1,4 @@
-//! What a model of a function is.
+//! The type of a model of a function.
 
 use patchwright_solve::Term;
 

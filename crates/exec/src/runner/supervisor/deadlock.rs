@@ -1,4 +1,4 @@
-//! Whether a run is in a deadlock: every thread of every process waits for another one of them.
+//! Detects deadlocks of a run: every thread of every process waits for another one of them.
 //!
 //! All threads are looked at twice (at least). One that waits both times, and has not been executed in between (the kernel counts how
 //! often it was switched to another one), has waited all the while; so between the two looks there was a moment at which

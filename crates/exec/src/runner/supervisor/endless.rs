@@ -1,4 +1,4 @@
-//! Whether a process will never end: proved by following it through one period of a loop.
+//! Proves that a process will never end, by following it through one period of a loop.
 //!
 //! A process with one thread that makes no system call and reads no clock depends on nothing but its registers and its
 //! memory; one that only reads files depends on where they stand as well (`calls`). So if it comes back to a state in which it was before, it will do so for ever. More often all but some locations

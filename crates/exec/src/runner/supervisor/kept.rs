@@ -1,4 +1,4 @@
-//! What is kept of an output.
+//! The kept part of an output.
 
 use std::io::Write;
 

@@ -1,4 +1,4 @@
-//! What depends on given bytes and registers while instructions are executed.
+//! Tracks which values depend on given bytes and registers while instructions are executed.
 
 use std::collections::{BTreeSet, HashMap};
 

@@ -1,4 +1,4 @@
-//! What a path means to another process, and what is there.
+//! Resolves a path as another process sees it, and finds what is there.
 
 use std::ffi::{CString, OsStr, OsString};
 use std::fs;
