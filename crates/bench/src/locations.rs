@@ -171,7 +171,7 @@ impl Row {
             &Shown::default(),
             &[],
             (&|_| true, &|_| true),
-            &|_| true,
+            (&|_| true, patchwright_kinds::built_in()),
         );
         for (reason, n) in located.refused() {
             *self.functions_refused.entry(reason.to_owned()).or_default() += n;

@@ -196,6 +196,11 @@ pub struct RepairArgs {
     )]
     pub schemas: Vec<SchemaName>,
 
+    /// Also the kinds of change of this file, as `patchwright kinds` shows them; those in the project's
+    /// folder .patchwright/kinds are read anyway
+    #[arg(long, value_name = "FILE", help_heading = "Search")]
+    pub kinds: Vec<PathBuf>,
+
     /// Try all candidates, and report a patch of each plausible class
     #[arg(long, help_heading = "Search")]
     pub all: bool,

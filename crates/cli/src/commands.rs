@@ -9,6 +9,7 @@ use crate::{
     compare::arguments::CompareArgs,
     complexity::ComplexityArgs,
     ir::IrArgs,
+    kinds::KindsArgs,
     prove::ProveArgs,
     regression::RegressionArgs,
     shown::ShownArgs,
@@ -107,6 +108,20 @@ Inputs are explored by partitions. A partition is a condition under which both v
 way. First come partitions for which NEW fails (crashes, or is undefined) and OLD does not. Each sample was \
 executed in both versions.")]
     Compare(Box<CompareArgs>),
+    /// List the kinds of change that are data, or show one with its pattern and its example
+    #[command(long_about = "\
+Lists the kinds of change that are data, by schema, each with its cost and a sentence; or shows one with its \
+pattern and its example.
+
+  patchwright kinds                              all
+  patchwright kinds exchanged-subscripts         one, as its file writes it
+  patchwright kinds --kinds own.kinds            also those of a file
+
+`patchwright repair --kinds FILE` tries those of a file, too. Files in the folder .patchwright/kinds of a \
+project are read without that.
+
+Exit status: 0; 2 if the input is wrong.")]
+    Kinds(KindsArgs),
     /// Measure how complex changes of C code are
     #[command(long_about = "\
 Measures how complex changes of C code are.

@@ -17,6 +17,7 @@ mod exit;
 mod help;
 mod inputs;
 mod ir;
+mod kinds;
 mod limits;
 mod localize;
 mod manual;
@@ -116,6 +117,7 @@ fn main() -> ExitCode {
         Command::Localize(args) => localize::run(&args),
         Command::Validate(args) => validate::run(&args),
         Command::Compare(args) => compare::run(&args),
+        Command::Kinds(args) => kinds::run(&args),
         Command::Complexity(args) => complexity::run(&args),
         Command::Regression(args) => regression::run(&args),
         Command::Completions { shell } => {

@@ -6,6 +6,7 @@ use std::sync::{
 };
 
 use patchwright_exec::{CancelToken, RecordError, RunnerProgram, Scratch, files};
+use patchwright_kinds::Kind;
 use patchwright_localize::LocalizeError;
 use patchwright_repair::{
     Event, Kept, Patch, RepairError, RepairOptions, RepairOutcome, Surroundings,
@@ -19,6 +20,7 @@ use crate::{
     args::{RepairArgs, SchemaName},
     behaviour,
     early::EarlyPatches,
+    kinds,
     places::Places,
     progress::Progress,
     project, proofs, protection, signals, state,
@@ -27,7 +29,14 @@ use crate::{
 /// Runs the command.
 pub fn run(args: &RepairArgs) -> Exit {
     let mut places = None;
-    match try_run(args, &mut places) {
+    let kinds = match kinds::list(&args.kinds, Some(&args.project.project)) {
+        Ok(kinds) => kinds,
+        Err(message) => {
+            eprintln!("patchwright: error: {message}");
+            return Exit::BadInput;
+        }
+    };
+    match try_run(args, kinds, &mut places) {
         Ok(exit) => exit,
         Err(error) => {
             let exit = exit_of(&error);
@@ -105,7 +114,11 @@ pub(crate) fn exit_of(error: &RepairError) -> Exit {
     }
 }
 
-fn try_run(args: &RepairArgs, places: &mut Option<Places>) -> Result<Exit, RepairError> {
+fn try_run(
+    args: &RepairArgs,
+    kinds: Vec<Kind>,
+    places: &mut Option<Places>,
+) -> Result<Exit, RepairError> {
     let mut scratch = Scratch::in_default_place_telling(&signals::removing)?;
     let places = &*places.insert(Places::new(scratch.path(), &args.project.project));
     let cancel =
@@ -129,6 +142,7 @@ fn try_run(args: &RepairArgs, places: &mut Option<Places>) -> Result<Exit, Repai
         max_cost: args.max_cost,
         places: args.places.into(),
         schemas: schemas(&args.schemas),
+        kinds: kinds.into(),
         locations: match (args.locations, args.all) {
             (Some(locations), _) => locations,
             (None, true) => 0,

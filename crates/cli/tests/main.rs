@@ -21,6 +21,7 @@ mod help;
 mod included;
 mod ir;
 mod kill;
+mod kinds;
 mod large_sets;
 mod localize;
 mod projects;

@@ -156,7 +156,8 @@ impl BinaryOperator {
         }
     }
 
-    pub(crate) fn from_spelling(text: &str) -> Option<Self> {
+    /// The operator that C writes so.
+    pub fn from_spelling(text: &str) -> Option<Self> {
         use BinaryOperator::*;
         Some(match text {
             "+" => Add,

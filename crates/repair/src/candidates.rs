@@ -66,7 +66,7 @@ impl Candidates {
             &Shown::default(),
             &[],
             (&|_| true, is_read),
-            linked,
+            (linked, &options.kinds),
         );
         let (mut plans, mut holes, mut next) = (Vec::new(), Vec::new(), 0);
         let mut refused = Vec::new();

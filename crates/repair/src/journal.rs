@@ -174,6 +174,9 @@ fn aim(wanted: &RepairOptions) -> String {
             (&wanted.leaves, wanted.allow_all_failing, wanted.relations),
         )
     ));
+    for kind in wanted.kinds.iter() {
+        hasher.field(kind.text());
+    }
     hasher.finish().to_string()
 }
 

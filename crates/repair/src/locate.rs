@@ -8,10 +8,11 @@ use patchwright_csource::{
     ExprId, ExprKind, Function, Place, Refusal, StmtKind, TranslationUnit, UnaryOperator, scopes,
     variants::is_same_function,
 };
+use patchwright_kinds::Kind;
 use patchwright_space::{
-    Assignments, AtomBuilder, Callees, Choices, CrashFree, Demands, FileText, Hole, HoleKind,
-    LeafLimits, Leaves, Mentions, Parents, Schemas, Shown, TermTypes, TouchPoint, agreement,
-    assignments, choices, distant, exits::Conditions, holes, leaves, mentions,
+    Assignments, AtomBuilder, Callees, Choices, CrashFree, Demands, Hole, HoleKind, LeafLimits,
+    Leaves, Mentions, Parents, Schemas, Shown, TermTypes, TouchPoint, agreement, assignments,
+    choices, distant, exits::Conditions, holes, leaves, mentions,
 };
 use patchwright_text::{LineMap, Span};
 use patchwright_weave::{can_duplicate, on_one_line};
@@ -80,7 +81,6 @@ fn refusal(unit: &TranslationUnit, function: &Function) -> Option<String> {
 struct Way {
     unit: TranslationUnit,
     types: TermTypes,
-    text: FileText,
 }
 
 impl Way {
@@ -151,7 +151,6 @@ impl Way {
         AtomBuilder {
             unit: &mut self.unit,
             types: &mut self.types,
-            text: &self.text,
         }
     }
 
@@ -180,7 +179,7 @@ impl Way {
 /// Finds the locations of a source that is compiled in the ways `units`. `wanted` selects lines (from 1)
 /// on which a location may begin; `is_read` selects functions by their span. `shown` is what the tests
 /// show, `crashes` are the statements where they crash. `linked` tells whether the program has a function
-/// of a name.
+/// of a name, and `kinds` are the kinds of change that are data.
 pub fn locate(
     units: Vec<TranslationUnit>,
     limits: LeafLimits,
@@ -188,7 +187,7 @@ pub fn locate(
     shown: &Shown,
     crashes: &[Span],
     (wanted, is_read): (&dyn Fn(u32) -> bool, &dyn Fn(Span) -> bool),
-    linked: &dyn Fn(&str) -> bool,
+    (linked, kinds): (&dyn Fn(&str) -> bool, &[Kind]),
 ) -> Located {
     let lines = units
         .first()
@@ -199,7 +198,6 @@ pub fn locate(
         let own = std::mem::take(&mut unit.functions);
         ways.push(Way {
             types: TermTypes::of(&mut unit.types, &own),
-            text: FileText::default(),
             unit,
         });
         functions.push(own);
@@ -244,6 +242,8 @@ pub fn locate(
                 predicates: &predicates[number],
                 defined: &defined[number],
                 linked,
+                functions: &functions[number],
+                kinds,
             };
             let mut found = ways[number].choices(index, function, schemas, (&callees, shown));
             for (reason, n) in std::mem::take(&mut found.refused) {
@@ -268,6 +268,7 @@ pub fn locate(
                 limits,
                 schemas,
                 linked,
+                kinds,
                 direct: &direct,
                 predicates: &predicates,
                 defined: &defined,
@@ -469,6 +470,7 @@ struct Sought<'a> {
     limits: LeafLimits,
     schemas: Schemas,
     linked: &'a dyn Fn(&str) -> bool,
+    kinds: &'a [Kind],
     /// See [`Callees::direct`], for each way.
     direct: &'a [FxHashSet<String>],
     predicates: &'a [FxHashSet<String>],
@@ -511,6 +513,8 @@ fn twins<'f>(
             predicates: &sought.predicates[number],
             defined: &sought.defined[number],
             linked: sought.linked,
+            functions: &functions[number],
+            kinds: sought.kinds,
         };
         let known = (&callees, sought.shown);
         let changes = way.choices(0, twin, sought.schemas, known).holes;

@@ -29,6 +29,8 @@ pub struct RepairOptions {
     pub places: usize,
     /// The kinds of change to try.
     pub schemas: patchwright_space::Schemas,
+    /// The kinds of change that are data.
+    pub kinds: std::sync::Arc<[patchwright_kinds::Kind]>,
     /// Look at so many locations, the most suspicious; 0 looks at all.
     pub locations: usize,
     /// If no patch is found there, look at the next most suspicious locations, as long as there is time.
@@ -84,6 +86,7 @@ impl Default for RepairOptions {
             max_cost: 16,
             places: 1,
             schemas: Default::default(),
+            kinds: patchwright_kinds::built_in().into(),
             locations: DEFAULT_LOCATIONS,
             widens: true,
             formula: Default::default(),

@@ -15,6 +15,8 @@ pub struct Patch {
     pub function: String,
     /// The kind of change.
     pub schema: &'static str,
+    /// The name of the kind of change, of those that `patchwright kinds` lists.
+    pub kind: Option<String>,
     /// Its cost.
     pub cost: u32,
     /// A unified diff that `patch -p1` and `git apply` take.

@@ -107,6 +107,10 @@ impl Proposal<'_> {
                 false => String::new(),
             },
             schema: self.schema.name(),
+            kind: match &entry.hole.kind {
+                HoleKind::Choice(choice) if self.found.is_local => choice.name.clone(),
+                _ => None,
+            },
             cost: self.found.cost,
             diff,
             edits: vec![self.edit.clone().into_owned()],

@@ -416,7 +416,7 @@ impl<'a> Reader<'a> {
             &self.shown,
             &crashes,
             (&wanted, &is_read),
-            &linked,
+            (&linked, &self.options.kinds),
         );
         for (reason, n) in &located.refused_changes {
             *self.left_alone.changes.entry(reason).or_default() += n;

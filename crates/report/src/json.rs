@@ -39,6 +39,8 @@ struct Patch<'a> {
     function: &'a str,
     /// The kind of change, as `--schemas` names it.
     transformation: &'static str,
+    /// The name of the kind of change, if `patchwright kinds` lists it.
+    kind: Option<&'a str>,
     /// Its cost.
     cost: u32,
     /// The number of its test-equivalence class, from 1.
@@ -236,6 +238,7 @@ pub fn repair(
                 line: patch.line,
                 function: &patch.function,
                 transformation: patch.schema,
+                kind: patch.kind.as_deref(),
                 cost: patch.cost,
                 class: patch.class,
                 class_size: patch.class_size,

@@ -9,6 +9,7 @@ pub mod behaviour;
 pub mod comparison;
 pub mod complexity;
 pub mod json;
+pub mod kinds;
 pub mod layered;
 pub mod localization;
 pub mod proof;

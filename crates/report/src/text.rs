@@ -110,7 +110,7 @@ pub fn early_patch(patch: &Patch, is_scrutinized: bool, style: Style) -> String 
 /// Where a patch changes what.
 fn title(patch: &Patch) -> String {
     format!(
-        "{}:{}{} · {} · cost {}",
+        "{}:{}{} · {}{} · cost {}",
         patch.file.display(),
         patch.line,
         match &patch.function[..] {
@@ -118,6 +118,10 @@ fn title(patch: &Patch) -> String {
             function => format!(" in {function}"),
         },
         patch.schema,
+        match &patch.kind {
+            Some(kind) => format!(" ({kind})"),
+            None => String::new(),
+        },
         patch.cost
     )
 }

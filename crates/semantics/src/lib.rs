@@ -35,12 +35,14 @@
 
 mod bytecode;
 mod op;
+mod precedence;
 pub mod rows;
 mod scalar;
 mod ty;
 
 pub use bytecode::{Instruction, MAX_STACK, Opcode, evaluate};
 pub use op::{BinaryOp, UnaryOp};
+pub use precedence::Precedence;
 pub use scalar::{
     binary, convert, pointer_add, pointer_difference, pointer_index, pointer_sub, shift, truth,
     unary, within,

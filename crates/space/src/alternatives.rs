@@ -24,6 +24,8 @@ pub struct Choice {
     pub form: Form,
     /// They; the number of the first is 1.
     pub alternatives: Vec<Alternative>,
+    /// The name of the kind of change that they all are of, if it has one.
+    pub name: Option<String>,
 }
 
 /// A place to which a statement can be moved.

@@ -7,8 +7,8 @@ use patchwright_text::Edit;
 
 use crate::{
     choices::{Alternative, Callees, Finder, Form},
+    effects::has_effects,
     operators::LONGEST,
-    remainders::has_effects,
     space::Schema,
     term::CType,
     wraps::{OF_CHARACTERS, call, characters, inner_text, names, wrapped},

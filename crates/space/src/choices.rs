@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 
 use patchwright_csource::{ExprId, ExprKind, Function, Scope, StmtId, VarId, lex};
+use patchwright_kinds::Kind;
 use patchwright_text::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -31,6 +32,10 @@ pub struct Callees<'a> {
     pub defined: &'a FxHashMap<String, FxHashSet<String>>,
     /// Whether some part of the program defines or imports a function of this name.
     pub linked: &'a dyn Fn(&str) -> bool,
+    /// The functions of the source.
+    pub functions: &'a [Function],
+    /// The kinds of change that are data.
+    pub kinds: &'a [Kind],
 }
 
 /// The locations that [`crate::registry::choices`] found, and what has no location with the reason.
@@ -113,6 +118,17 @@ impl Finder<'_, '_, '_> {
         form: Form,
         alternatives: Vec<Alternative>,
     ) {
+        self.add_of_kind(span, ctype, (form, None), alternatives);
+    }
+
+    /// The same for a kind of this name.
+    pub(crate) fn add_of_kind(
+        &mut self,
+        span: Span,
+        ctype: Option<CType>,
+        (form, name): (Form, Option<String>),
+        alternatives: Vec<Alternative>,
+    ) {
         if alternatives.is_empty() {
             return;
         }
@@ -122,7 +138,11 @@ impl Finder<'_, '_, '_> {
                 .refuse("calls and other values in arguments of macros that look at their types");
             return;
         }
-        let kind = HoleKind::Choice(Choice { form, alternatives });
+        let kind = HoleKind::Choice(Choice {
+            form,
+            alternatives,
+            name,
+        });
         self.push(span, kind, ctype, Scope::default());
     }
 

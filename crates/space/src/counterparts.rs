@@ -11,7 +11,6 @@ use patchwright_text::Span;
 use crate::{
     choices::{Alternative, Finder, Form, Standing},
     insertion::{insertion, insertion_after},
-    next_keys::is_member_at,
     repetitions::{can_stand, choices, is_last, sources},
     space::Schema,
 };
@@ -258,4 +257,11 @@ fn compares(operator: BinaryOperator) -> bool {
 fn tokens(text: &str) -> Vec<String> {
     let tokens = lex::tokens(text).into_iter();
     tokens.map(|(token, _)| token.to_owned()).collect()
+}
+
+/// Whether what begins at `at` is the name of a member.
+fn is_member_at(text: &str, at: usize) -> bool {
+    let before = lex::tokens(&text[..at]);
+    let before: Vec<&str> = before.iter().map(|(token, _)| *token).collect();
+    matches!(&before[..], [.., "."] | [.., "-", ">"])
 }

@@ -4,7 +4,7 @@ use patchwright_text::{Beside, Edit, Span};
 
 use crate::{
     holes::{Added, HoleKind},
-    insertion::{indentation_step, insertion, insertion_after, insertion_as_else, newline},
+    insertion::{delete_statement, guard_statement, insertion, insertion_after, insertion_as_else},
     space::{Block, CandidateId, Schema, Space, Template},
     term::{Atom, CType, Kind, Pointees, Precedence, Term},
 };
@@ -167,85 +167,4 @@ impl Space {
             _ => None,
         }
     }
-}
-
-fn line_start(source: &[u8], at: usize) -> usize {
-    source[..at]
-        .iter()
-        .rposition(|&c| c == b'\n')
-        .map_or(0, |newline| newline + 1)
-}
-
-fn is_blank(bytes: &[u8]) -> bool {
-    bytes.iter().all(|c| matches!(c, b' ' | b'\t' | b'\r'))
-}
-
-/// Returns the edit that deletes a statement, with its line if nothing else stands there.
-pub fn delete_statement(source: &[u8], span: Span, is_body: bool) -> Edit {
-    if is_body {
-        return Edit::replace(span, ";");
-    }
-    let (start, end) = (span.start as usize, span.end as usize);
-    let line = line_start(source, start);
-    let after = source[end..]
-        .iter()
-        .position(|&c| c == b'\n')
-        .map_or(source.len(), |n| end + n);
-    if is_blank(&source[line..start]) && is_blank(&source[end..after]) {
-        let next = (after + 1).min(source.len());
-        Edit::replace(Span::new(line as u32, next as u32), "")
-    } else {
-        Edit::replace(span, "")
-    }
-}
-
-/// Puts a statement under a condition: on a line of its own above it, one step further in, when the statement begins its
-/// line. Several lines, and what an `else` could attach to, get braces.
-pub(crate) fn guard_statement(source: &[u8], span: Span, is_body: bool, condition: &str) -> Edit {
-    let (start, end) = (span.start as usize, span.end as usize);
-    let text = &source[start..end];
-    if is_body {
-        let mut new = format!("{{ if ({condition}) ").into_bytes();
-        new.extend_from_slice(text);
-        new.extend_from_slice(b" }");
-        return Edit::replace(span, new);
-    }
-    let line = line_start(source, start);
-    let indent = &source[line..start];
-    let is_block = text.first() == Some(&b'{');
-    let in_lines: Vec<&[u8]> = text.split(|&byte| byte == b'\n').collect();
-    // What begins a line may be a part of a string, of a macro or of a directive.
-    let is_kept = |line: &&[u8]| {
-        line.trim_ascii_end().ends_with(b"\\") || line.trim_ascii_start().starts_with(b"#")
-    };
-    let stays = in_lines.len() > 1 && in_lines.iter().any(is_kept);
-    if !is_blank(indent) || is_block || stays {
-        let mut new = format!("if ({condition}) ").into_bytes();
-        new.extend_from_slice(text);
-        return Edit::replace(span, new);
-    }
-    let newline = newline(source, span.start as usize).as_bytes();
-    let step = indentation_step(indent);
-    let needs_braces = in_lines.len() > 1;
-    let mut new = format!("if ({condition})").into_bytes();
-    if needs_braces {
-        new.extend_from_slice(b" {");
-    }
-    new.extend_from_slice(newline);
-    new.extend_from_slice(indent);
-    for (number, line) in in_lines.into_iter().enumerate() {
-        if number > 0 {
-            new.push(b'\n');
-        }
-        if !is_blank(line) {
-            new.extend_from_slice(step);
-        }
-        new.extend_from_slice(line);
-    }
-    if needs_braces {
-        new.extend_from_slice(newline);
-        new.extend_from_slice(indent);
-        new.push(b'}');
-    }
-    Edit::replace(span, new)
 }

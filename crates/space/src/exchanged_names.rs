@@ -8,8 +8,8 @@ use patchwright_text::{Edit, Span};
 
 use crate::{
     choices::{Alternative, Finder, Form},
+    effects::has_effects,
     predicates::mentioned_variables,
-    remainders::has_effects,
     space::Schema,
 };
 

@@ -9,8 +9,8 @@ use crate::constants::character;
 use crate::endings::goes_on;
 use crate::{
     choices::{Alternative, Finder, Form},
+    effects::has_effects,
     insertion::newline,
-    remainders::has_effects,
     renames::value_type,
     space::Schema,
 };

@@ -6,17 +6,16 @@ use rustc_hash::FxHashSet;
 use crate::{
     answers, begin_again, both_sides, calls,
     choices::{Callees, Choices, Finder, Standing},
-    connectives, counterparts, directions,
+    connectives, counterparts, data_kinds, directions,
     distant::Shown,
-    distinct, else_assigned, else_joined, else_moved, else_reordered,
+    else_joined, else_reordered,
     endings::last_statements,
-    exchanged_names, exits, extremes, first_values, function_values, initialization, jumps, labels,
-    letter_digits, limits, links, loops, moves, negative_remainders, newlines, next_keys,
-    null_pointers, operators, other_jumps, others, own_calls, predicates, ranges, remainders,
-    renames, repetitions, resets, results, same_operator, second_calls, sizes,
+    exchanged_names, exits, first_values, function_values, initialization, jumps, labels, limits,
+    links, loops, moves, operators, others, own_calls, predicates, renames, repetitions, resets,
+    results, second_calls,
     slots::AtomBuilder,
     space::Schemas,
-    strings, subscripts, targets, widenings, wording, wraps,
+    targets, widenings, wording, wraps,
 };
 
 /// Finds the locations of `function` for those kinds in `schemas` that have no terms. `shown` is what the
@@ -62,46 +61,32 @@ pub fn choices(
         own_calls::find(&mut finder, callees);
         function_values::find(&mut finder, callees);
         second_calls::find(&mut finder, callees);
-        strings::find(&mut finder);
     }
     if schemas.format {
         wording::find(&mut finder);
-        newlines::find(&mut finder);
     }
     if schemas.swap {
-        subscripts::find(&mut finder);
         exchanged_names::find(&mut finder);
     }
     if schemas.refinement {
         predicates::find(&mut finder, callees);
     }
     if schemas.assignment {
-        remainders::find(&mut finder);
         targets::find(&mut finder);
         limits::find(&mut finder);
-        extremes::find(&mut finder);
-        ranges::find(&mut finder);
     }
     if schemas.expression {
         widenings::find(&mut finder);
         renames::find(&mut finder);
-        sizes::find(&mut finder);
         labels::find(&mut finder);
         others::find(&mut finder);
-        null_pointers::find(&mut finder);
-        letter_digits::find(&mut finder);
     }
-    negative_remainders::find(&mut finder, schemas.assignment, schemas.expression);
     if schemas.guard {
-        else_assigned::find(&mut finder);
         else_joined::find(&mut finder);
-        else_moved::find(&mut finder);
         links::find(&mut finder);
-        distinct::find(&mut finder);
     }
     if schemas.operator {
         operators::find(&mut finder);
-        same_operator::find(&mut finder);
         connectives::find(&mut finder);
     }
     if schemas.breaks {
@@ -115,7 +100,6 @@ pub fn choices(
         else_reordered::find(&mut finder);
         repetitions::find(&mut finder);
         counterparts::find(&mut finder);
-        next_keys::find(&mut finder);
         directions::find(&mut finder);
     }
     if schemas.entries && schemas.exits != Some(exits::Conditions::All) {
@@ -124,9 +108,9 @@ pub fn choices(
     }
     if schemas.entries {
         jumps::find(&mut finder);
-        other_jumps::find(&mut finder);
         results::find(&mut finder, callees);
     }
+    data_kinds::find(&mut finder, scopes, schemas, (callees, &last));
     if let Some(conditions) = schemas.exits {
         exits::find(&mut finder, conditions);
     }

@@ -171,7 +171,7 @@ pub(crate) fn choices(
         if has_label(finder, standing.id, false) || function.stmts.iter().any(leaves) {
             continue;
         }
-        let text = undented(&finder.builder.unit.source, standing.span);
+        let text = crate::insertion::undented(&finder.builder.unit.source, standing.span);
         if has_directive(text.as_bytes()) || found.iter().any(|known| known.text == text) {
             continue;
         }
@@ -190,20 +190,6 @@ pub(crate) fn choices(
         });
     }
     found
-}
-
-/// The text of a statement whose lines have lost the indentation of its first one.
-pub(crate) fn undented(source: &[u8], span: Span) -> String {
-    let before = &source[..span.start as usize];
-    let line = before.iter().rposition(|&byte| byte == b'\n');
-    let line = line.map_or(0, |at| at + 1);
-    let blanks = before[line..]
-        .iter()
-        .take_while(|byte| b" \t".contains(byte))
-        .count();
-    let indentation = String::from_utf8_lossy(&before[line..line + blanks]).into_owned();
-    let text = String::from_utf8_lossy(&source[span.range()]).into_owned();
-    text.replace(&format!("\n{indentation}"), "\n")
 }
 
 /// The loop that stands in the same block right before a statement.

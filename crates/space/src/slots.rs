@@ -13,7 +13,6 @@ use rustc_hash::FxHashMap;
 
 use crate::{
     common_leaves::CommonLeaves,
-    file_text::FileText,
     term::{Atom, AtomId, AtomTable, CType, Pointees, Precedence},
     types::TermTypes,
 };
@@ -173,8 +172,6 @@ pub struct AtomBuilder<'a> {
     pub unit: &'a mut TranslationUnit,
     /// The types that terms see.
     pub types: &'a mut TermTypes,
-    /// What is known of the text of its file.
-    pub text: &'a FileText,
 }
 
 impl Atoms {

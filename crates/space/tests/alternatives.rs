@@ -171,8 +171,8 @@ fn an_array_is_cleared_before_a_loop_that_counts_in_it() {
 }
 
 #[test]
-fn a_remainder_is_taken_by_the_modulus_of_the_program() {
-    let source = "enum { MOD = 9973, MOST = 1000 };\nvoid f(int *a, int n) {\n\
+fn a_remainder_is_taken_by_what_the_file_takes_remainders_by() {
+    let source = "enum { MOD = 9973, MOST = 1000 };\nlong g(long x) { return x * 2 % MOD; }\nvoid f(int *a, int n) {\n\
                   for (int i = 1; i < n; i++)\n\
                   a[i] += a[i - 1];\n}\n";
     let mut found = changes(source, Schema::Assignment, &[]);
@@ -246,7 +246,7 @@ fn what_becomes_negative_by_a_remainder_is_mended() {
     );
     contain(
         &changes(source, Schema::Expression, &[]),
-        &["3: i = (((t - 1) % n + n) % n);"],
+        &["3: i = ((t - 1) % n + n) % n;"],
     );
     let unsigned = source.replace("int t, int n", "unsigned t, unsigned n");
     let found = changes(&unsigned, Schema::Expression, &[]);
@@ -663,9 +663,9 @@ void f(int *to, const int *from, int n, char *text, struct node *node)
         [
             "1: memcpy(to + 1, from, n * sizeof(int));",
             "1: to = malloc((n + 1) * sizeof(int));",
+            "1: int *more = malloc(n * sizeof(int));",
             "1: node = (struct node *)malloc(sizeof(*node));",
             "1: node->next = malloc(sizeof(*node));",
-            "1: int *more = malloc(n * sizeof(int));",
         ]
     );
 }

@@ -59,7 +59,6 @@ fn candidates_against(
     let scope_map = scopes(&unit, function);
     let mut types = TermTypes::of(&mut unit.types, &functions);
     let mut builder = AtomBuilder {
-        text: &patchwright_space::FileText::default(),
         unit: &mut unit,
         types: &mut types,
     };
@@ -68,6 +67,8 @@ fn candidates_against(
         predicates: &Default::default(),
         defined: &Default::default(),
         linked: &|_| false,
+        functions: &functions,
+        kinds: patchwright_kinds::built_in(),
     };
     let mentioned: Vec<_> = functions
         .iter()
@@ -181,7 +182,6 @@ fn each_hole(source: &str, show: impl FnMut(&Hole)) {
     let scope_map = scopes(&unit, &functions[0]);
     let mut types = TermTypes::of(&mut unit.types, &functions);
     let mut builder = AtomBuilder {
-        text: &patchwright_space::FileText::default(),
         unit: &mut unit,
         types: &mut types,
     };

@@ -35,7 +35,6 @@ fn open(source: &str) -> Open {
     assert!(function.refusal.is_none(), "{:?}", function.refusal);
     let scope_map = scopes(&unit, function);
     let mut builder = AtomBuilder {
-        text: &patchwright_space::FileText::default(),
         unit: &mut unit,
         types: &mut types,
     };
@@ -44,6 +43,8 @@ fn open(source: &str) -> Open {
         predicates: &Default::default(),
         defined: &Default::default(),
         linked: &|_| false,
+        functions: &functions,
+        kinds: patchwright_kinds::built_in(),
     };
     let mut found = holes(&mut builder, 0, function, &scope_map);
     let schemas = Schemas::ALL;

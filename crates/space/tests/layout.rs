@@ -18,7 +18,6 @@ fn all(source: &str) -> BTreeSet<String> {
     let scope_map = scopes(&unit, function);
     let mut types = TermTypes::of(&mut unit.types, &functions);
     let mut builder = AtomBuilder {
-        text: &patchwright_space::FileText::default(),
         unit: &mut unit,
         types: &mut types,
     };
@@ -37,6 +36,8 @@ fn all(source: &str) -> BTreeSet<String> {
         predicates: &Default::default(),
         defined: &functions.iter().map(calls).collect(),
         linked: &|_| false,
+        functions: &functions,
+        kinds: patchwright_kinds::built_in(),
     };
     let mut shown = Shown::default();
     shown.add(b"7 / 4\nnone\n");

@@ -118,7 +118,6 @@ fn spaces(mut unit: TranslationUnit) -> (TermTypes, Vec<Space>) {
         assert!(function.refusal.is_none(), "{:?}", function.refusal);
         let scope_map = scopes(&unit, function);
         let mut builder = AtomBuilder {
-            text: &patchwright_space::FileText::default(),
             unit: &mut unit,
             types: &mut types,
         };

@@ -12,7 +12,7 @@ use std::{
 };
 
 /// The sources of which the JSON is, with the command that prints it. A new report is a line here.
-const SOURCES: [(&str, &[&str]); 9] = [
+const SOURCES: [(&str, &[&str]); 10] = [
     ("repair", &["json.rs"]),
     ("validate", &["validation.rs", "validation/stats.rs"]),
     ("`--compare` of repair and validate", &["behaviour.rs"]),
@@ -31,6 +31,7 @@ const SOURCES: [(&str, &[&str]); 9] = [
     ("regression", &["regression.rs"]),
     ("complexity", &["complexity.rs"]),
     ("slice", &["slice.rs"]),
+    ("kinds", &["kinds.rs"]),
 ];
 
 const INTRODUCTION: &str = "\

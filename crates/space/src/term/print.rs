@@ -6,61 +6,11 @@
 
 use std::fmt;
 
+pub use patchwright_semantics::Precedence;
 use patchwright_semantics::{BinaryOp, UnaryOp};
 
 use super::ctype::{CType, Pointees};
 use super::tree::{AtomTable, Kind, Term};
-
-/// How tightly the outermost operator of an expression binds, the loosest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Precedence {
-    /// `=` and its relatives; no term has it, but an atom's text or a place may.
-    Assignment,
-    /// `?:`
-    Conditional,
-    /// `||`
-    LogicalOr,
-    /// `&&`
-    LogicalAnd,
-    /// `|`
-    BitOr,
-    /// `^`
-    BitXor,
-    /// `&`
-    BitAnd,
-    /// `==` `!=`
-    Equality,
-    /// `<` `<=` `>` `>=`
-    Relational,
-    /// `<<` `>>`
-    Shift,
-    /// `+` `-`
-    Additive,
-    /// `*` `/` `%`
-    Multiplicative,
-    /// Casts and unary operators, which nest in either order.
-    Unary,
-    /// Calls, members, elements.
-    Postfix,
-    /// Names, literals and everything in parentheses.
-    Primary,
-}
-
-impl Precedence {
-    /// Returns the precedence of a binary operator.
-    pub const fn of(op: BinaryOp) -> Self {
-        match op {
-            BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem => Self::Multiplicative,
-            BinaryOp::Add | BinaryOp::Sub => Self::Additive,
-            BinaryOp::Shl | BinaryOp::Shr => Self::Shift,
-            BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge => Self::Relational,
-            BinaryOp::Eq | BinaryOp::Ne => Self::Equality,
-            BinaryOp::And => Self::BitAnd,
-            BinaryOp::Xor => Self::BitXor,
-            BinaryOp::Or => Self::BitOr,
-        }
-    }
-}
 
 impl Term {
     /// Returns how tightly the outermost operator of the term's text binds.
@@ -153,26 +103,6 @@ impl<'a> Printer<'a> {
     }
 }
 
-/// The next tighter precedence, for the right operands of operators that group to the left.
-fn tighter(precedence: Precedence) -> Precedence {
-    match precedence {
-        Precedence::Assignment => Precedence::Conditional,
-        Precedence::Conditional => Precedence::LogicalOr,
-        Precedence::LogicalOr => Precedence::LogicalAnd,
-        Precedence::LogicalAnd => Precedence::BitOr,
-        Precedence::BitOr => Precedence::BitXor,
-        Precedence::BitXor => Precedence::BitAnd,
-        Precedence::BitAnd => Precedence::Equality,
-        Precedence::Equality => Precedence::Relational,
-        Precedence::Relational => Precedence::Shift,
-        Precedence::Shift => Precedence::Additive,
-        Precedence::Additive => Precedence::Multiplicative,
-        Precedence::Multiplicative => Precedence::Unary,
-        Precedence::Unary => Precedence::Postfix,
-        Precedence::Postfix | Precedence::Primary => Precedence::Primary,
-    }
-}
-
 /// Whether people want parentheses round this operand although the grammar does not.
 fn is_confusing(op: BinaryOp, operand: &Term, is_left: bool) -> bool {
     match operand.kind() {
@@ -217,26 +147,26 @@ impl fmt::Display for Printer<'_> {
             }
             Kind::Binary(op, left, right) => {
                 let left = self.operand(left, own, is_confusing(*op, left, true));
-                let right = self.operand(right, tighter(own), is_confusing(*op, right, false));
+                let right = self.operand(right, own.tighter(), is_confusing(*op, right, false));
                 write!(f, "{left} {} {right}", op.spelling())?;
             }
             Kind::LogicalAnd(left, right) => {
                 let left = self.operand(left, own, false);
-                let right = self.operand(right, tighter(own), false);
+                let right = self.operand(right, own.tighter(), false);
                 write!(f, "{left} && {right}")?;
             }
             Kind::LogicalOr(left, right) => {
                 let and = |term: &Term| matches!(term.kind(), Kind::LogicalAnd(..));
                 let (left, right) = (
                     self.operand(left, own, and(left)),
-                    self.operand(right, tighter(own), and(right)),
+                    self.operand(right, own.tighter(), and(right)),
                 );
                 write!(f, "{left} || {right}")?;
             }
             Kind::Conditional(condition, then, otherwise) => {
                 let confusing = is_confusing_condition(condition);
-                let condition = self.operand(condition, tighter(own), confusing);
-                let then = self.operand(then, tighter(own), false);
+                let condition = self.operand(condition, own.tighter(), confusing);
+                let then = self.operand(then, own.tighter(), false);
                 let otherwise = self.operand(otherwise, own, false);
                 write!(f, "{condition} ? {then} : {otherwise}")?;
             }

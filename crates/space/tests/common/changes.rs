@@ -27,7 +27,6 @@ pub fn changes_shown(
     let scope_map = scopes(&unit, function);
     let mut types = TermTypes::of(&mut unit.types, &functions);
     let mut builder = AtomBuilder {
-        text: &patchwright_space::FileText::default(),
         unit: &mut unit,
         types: &mut types,
     };
@@ -46,6 +45,8 @@ pub fn changes_shown(
         predicates: &predicates.iter().map(|name| (*name).to_owned()).collect(),
         defined: &functions.iter().map(calls).collect(),
         linked: &|_| false,
+        functions: &functions,
+        kinds: patchwright_kinds::built_in(),
     };
     let schemas = Schemas::ALL;
     let found = choices(

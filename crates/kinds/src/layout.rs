@@ -1,4 +1,4 @@
-//! Finds where a statement is inserted beside another one.
+//! Lays out a statement that is inserted beside another one, put under a condition, or taken out.
 
 use patchwright_text::{Edit, Span};
 
@@ -13,7 +13,7 @@ fn nearby(source: &[u8], span: Span) -> &[u8] {
 }
 
 /// How lines end at a place of a source.
-pub(crate) fn newline(source: &[u8], at: usize) -> &'static str {
+pub fn newline(source: &[u8], at: usize) -> &'static str {
     let is_end = |byte: &u8| *byte == b'\n';
     let behind = source[at..].iter().position(is_end).map(|end| at + end);
     let end = behind.or_else(|| source[..at].iter().rposition(is_end));
@@ -25,7 +25,7 @@ pub(crate) fn newline(source: &[u8], at: usize) -> &'static str {
 
 /// The insertion of a statement before another one, on a line of its own when the statement
 /// begins its line.
-pub(crate) fn insertion(source: &[u8], span: Span, is_body: bool, statement: &str) -> Edit {
+pub fn insertion(source: &[u8], span: Span, is_body: bool, statement: &str) -> Edit {
     let start = span.start as usize;
     let line = source[..start]
         .iter()
@@ -52,7 +52,7 @@ pub(crate) fn insertion(source: &[u8], span: Span, is_body: bool, statement: &st
 }
 
 /// A statement behind another one: on a line of its own, unless the statement shares its line with what is before it.
-pub(crate) fn insertion_after(source: &[u8], span: Span, is_body: bool, statement: &str) -> Edit {
+pub fn insertion_after(source: &[u8], span: Span, is_body: bool, statement: &str) -> Edit {
     if is_body {
         let mut new = b"{ ".to_vec();
         new.extend_from_slice(&source[span.range()]);
@@ -82,12 +82,15 @@ pub(crate) fn insertion_after(source: &[u8], span: Span, is_body: bool, statemen
             && comment.windows(2).position(|two| two == b"*/") == Some(comment.len() - 2);
     let at = if stays { end + rest.len() } else { end };
     let newline = newline(source, start).as_bytes();
+    // Further lines of the statement are indented like its first one.
+    let own = format!("\n{}", String::from_utf8_lossy(indentation));
+    let statement = statement.replace('\n', &own);
     let text = [newline, indentation, statement.as_bytes()].concat();
     Edit::insert(at as u32, text)
 }
 
 /// What a line has more in front than the one that it belongs to.
-pub(crate) fn indentation_step(indentation: &[u8]) -> &'static [u8] {
+pub fn indentation_step(indentation: &[u8]) -> &'static [u8] {
     if indentation.contains(&b'\t') && !indentation.contains(&b' ') {
         b"\t"
     } else if indentation.len().is_multiple_of(4) {
@@ -98,12 +101,7 @@ pub(crate) fn indentation_step(indentation: &[u8]) -> &'static [u8] {
 }
 
 /// A statement as the `else` of an `if` that has none, the way the file writes such.
-pub(crate) fn insertion_as_else(
-    source: &[u8],
-    span: Span,
-    _is_body: bool,
-    statement: &str,
-) -> Edit {
+pub fn insertion_as_else(source: &[u8], span: Span, _is_body: bool, statement: &str) -> Edit {
     let start = span.start as usize;
     let line = source[..start]
         .iter()
@@ -151,6 +149,127 @@ pub(crate) fn insertion_as_else(
         false => vec![newline, indentation, b"else", &inner, statement.as_bytes()],
     };
     Edit::insert(span.end, parts.concat())
+}
+
+fn line_start(source: &[u8], at: usize) -> usize {
+    source[..at]
+        .iter()
+        .rposition(|&c| c == b'\n')
+        .map_or(0, |newline| newline + 1)
+}
+
+fn is_blank(bytes: &[u8]) -> bool {
+    bytes.iter().all(|c| matches!(c, b' ' | b'\t' | b'\r'))
+}
+
+/// Takes a statement out: with its line, if nothing else stands there.
+pub fn delete_statement(source: &[u8], span: Span, is_body: bool) -> Edit {
+    if is_body {
+        return Edit::replace(span, ";");
+    }
+    let (start, end) = (span.start as usize, span.end as usize);
+    let line = line_start(source, start);
+    let after = source[end..]
+        .iter()
+        .position(|&c| c == b'\n')
+        .map_or(source.len(), |n| end + n);
+    if is_blank(&source[line..start]) && is_blank(&source[end..after]) {
+        let next = (after + 1).min(source.len());
+        Edit::replace(Span::new(line as u32, next as u32), "")
+    } else {
+        Edit::replace(span, "")
+    }
+}
+
+/// Puts a statement under a condition: on a line of its own above it, one step further in, when the statement begins its
+/// line. Several lines, and what an `else` could attach to, get braces.
+pub fn guard_statement(source: &[u8], span: Span, is_body: bool, condition: &str) -> Edit {
+    let (start, end) = (span.start as usize, span.end as usize);
+    let text = &source[start..end];
+    if is_body {
+        let mut new = format!("{{ if ({condition}) ").into_bytes();
+        new.extend_from_slice(text);
+        new.extend_from_slice(b" }");
+        return Edit::replace(span, new);
+    }
+    let line = line_start(source, start);
+    let indent = &source[line..start];
+    let is_block = text.first() == Some(&b'{');
+    let in_lines: Vec<&[u8]> = text.split(|&byte| byte == b'\n').collect();
+    // What begins a line may be a part of a string, of a macro or of a directive.
+    let is_kept = |line: &&[u8]| {
+        line.trim_ascii_end().ends_with(b"\\") || line.trim_ascii_start().starts_with(b"#")
+    };
+    let stays = in_lines.len() > 1 && in_lines.iter().any(is_kept);
+    if !is_blank(indent) || is_block || stays {
+        let mut new = format!("if ({condition}) ").into_bytes();
+        new.extend_from_slice(text);
+        return Edit::replace(span, new);
+    }
+    let newline = newline(source, span.start as usize).as_bytes();
+    let step = indentation_step(indent);
+    let needs_braces = in_lines.len() > 1;
+    let mut new = format!("if ({condition})").into_bytes();
+    if needs_braces {
+        new.extend_from_slice(b" {");
+    }
+    new.extend_from_slice(newline);
+    new.extend_from_slice(indent);
+    for (number, line) in in_lines.into_iter().enumerate() {
+        if number > 0 {
+            new.push(b'\n');
+        }
+        if !is_blank(line) {
+            new.extend_from_slice(step);
+        }
+        new.extend_from_slice(line);
+    }
+    if needs_braces {
+        new.extend_from_slice(newline);
+        new.extend_from_slice(indent);
+        new.push(b'}');
+    }
+    Edit::replace(span, new)
+}
+
+/// The text of a statement whose lines have lost the indentation of its first one.
+pub fn undented(source: &[u8], span: Span) -> String {
+    let before = &source[..span.start as usize];
+    let line = before.iter().rposition(|&byte| byte == b'\n');
+    let line = line.map_or(0, |at| at + 1);
+    let blanks = before[line..]
+        .iter()
+        .take_while(|byte| b" \t".contains(byte))
+        .count();
+    let indentation = String::from_utf8_lossy(&before[line..line + blanks]).into_owned();
+    let text = String::from_utf8_lossy(&source[span.range()]).into_owned();
+    text.replace(&format!("\n{indentation}"), "\n")
+}
+
+/// Puts a statement under a condition with another one as its `else`: each on a line of its own, when the statement begins its line and is one line.
+pub fn choice_of_statements(
+    source: &[u8],
+    span: Span,
+    is_body: bool,
+    (condition, otherwise): (&str, &str),
+) -> Edit {
+    let own = String::from_utf8_lossy(&source[span.range()]);
+    let line = line_start(source, span.start as usize);
+    let indentation = &source[line..span.start as usize];
+    if is_body || own.contains('\n') {
+        let text = format!("{{ if ({condition}) {own} else {otherwise} }}");
+        return Edit::replace(span, text);
+    }
+    if !is_blank(indentation) {
+        let text = format!("if ({condition}) {own} else {otherwise}");
+        return Edit::replace(span, text);
+    }
+    let newline = newline(source, span.start as usize);
+    let step = String::from_utf8_lossy(indentation_step(indentation));
+    let indentation = String::from_utf8_lossy(indentation);
+    let inner = format!("{newline}{indentation}{step}");
+    let text = format!("if ({condition}){inner}{own}{newline}{indentation}else{inner}{otherwise}");
+    Edit::replace(span, text)
 }
 
 #[cfg(test)]

@@ -1,0 +1,45 @@
+//! The list of kinds of this crate.
+
+use std::sync::OnceLock;
+
+use crate::read::{Kind, read};
+
+/// The files, in the order of their kinds.
+const FILES: [(&str, &str); 2] = [
+    (
+        "expressions.kinds",
+        include_str!("../kinds/expressions.kinds"),
+    ),
+    (
+        "statements.kinds",
+        include_str!("../kinds/statements.kinds"),
+    ),
+];
+
+/// The kinds of this crate, in order.
+///
+/// # Panics
+/// If one of its files is no list of kinds, which its tests exclude.
+pub fn built_in() -> &'static [Kind] {
+    static KINDS: OnceLock<Vec<Kind>> = OnceLock::new();
+    KINDS.get_or_init(|| {
+        let lists = FILES
+            .iter()
+            .flat_map(|(name, text)| match read(text, name) {
+                Ok(kinds) => kinds,
+                Err(error) => panic!("{error}"),
+            });
+        lists.collect()
+    })
+}
+
+/// A list with the kinds of another one behind it; those with a known name take that one's place.
+pub fn joined(mut kinds: Vec<Kind>, more: Vec<Kind>) -> Vec<Kind> {
+    for kind in more {
+        match kinds.iter_mut().find(|known| known.name == kind.name) {
+            Some(known) => *known = kind,
+            None => kinds.push(kind),
+        }
+    }
+    kinds
+}
