@@ -33,7 +33,7 @@ impl Symbols {
         found
     }
 
-    /// Whether `name` is there as a whole.
+    /// Whether `name` is one of the names; a part of a name does not count.
     pub fn contain(&self, name: &str) -> bool {
         self.names.contains(name.as_bytes())
     }

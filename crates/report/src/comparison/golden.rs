@@ -18,7 +18,7 @@ pub enum Judged {
     Change,
 }
 
-/// The judgements of all differences.
+/// Which of two versions is right in each difference, by a third version that is known to be right.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Golden {
     /// The version that is right.
