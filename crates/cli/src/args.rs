@@ -196,8 +196,7 @@ pub struct RepairArgs {
     )]
     pub schemas: Vec<SchemaName>,
 
-    /// Also the kinds of change of this file, as `patchwright kinds` shows them; those in the project's
-    /// folder .patchwright/kinds are read anyway
+    /// Try the kinds of change of this file, too [default: those in the project's folder .patchwright/kinds]
     #[arg(long, value_name = "FILE", help_heading = "Search")]
     pub kinds: Vec<PathBuf>,
 

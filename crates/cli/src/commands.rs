@@ -108,19 +108,10 @@ Inputs are explored by partitions. A partition is a condition under which both v
 way. First come partitions for which NEW fails (crashes, or is undefined) and OLD does not. Each sample was \
 executed in both versions.")]
     Compare(Box<CompareArgs>),
-    /// List the kinds of change that are data, or show one with its pattern and its example
+    /// List kinds of change, or show one with its example
     #[command(long_about = "\
-Lists the kinds of change that are data, by schema, each with its cost and a sentence; or shows one with its \
-pattern and its example.
-
-  patchwright kinds                              all
-  patchwright kinds exchanged-subscripts         one, as its file writes it
-  patchwright kinds --kinds own.kinds            also those of a file
-
-`patchwright repair --kinds FILE` tries those of a file, too. Files in the folder .patchwright/kinds of a \
-project are read without that.
-
-Exit status: 0; 2 if the input is wrong.")]
+Lists the kinds of change that are data, with costs, or shows one as its file writes it. `patchwright repair --kinds FILE` \
+tries those of a file, too. Files in a project's folder .patchwright/kinds are read anyway.")]
     Kinds(KindsArgs),
     /// Measure how complex changes of C code are
     #[command(long_about = "\

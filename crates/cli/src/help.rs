@@ -21,7 +21,7 @@ struct Page {
 const PROJECT_STATUS: &str =
     "2 the input is wrong; 3 the project does not build, or its tests are no basis; 4 interrupted";
 
-const PAGES: [Page; 11] = [
+const PAGES: [Page; 12] = [
     Page {
         command: "repair",
         flags: &["build", "driver", "tests", "first", "budget", "output"],
@@ -173,6 +173,19 @@ const PAGES: [Page; 11] = [
         ],
         status: "0 no difference is known (the answer says whether that is proved, and how far); 1 there is a difference; \
                  2 the input is wrong; 4 interrupted",
+    },
+    Page {
+        command: "kinds",
+        flags: &["kinds", "json"],
+        examples: &[
+            (
+                "patchwright kinds exchanged-subscripts",
+                "show one, as its file writes it",
+            ),
+            ("patchwright kinds", "list all"),
+            ("patchwright kinds --kinds own.kinds", "and those of a file"),
+        ],
+        status: "0 done; 2 the input is wrong",
     },
     Page {
         command: "complexity",

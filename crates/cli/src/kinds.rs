@@ -15,16 +15,16 @@ const FOLDER: &str = ".patchwright/kinds";
 /// Flags of `patchwright kinds`.
 #[derive(Args, Debug)]
 pub struct KindsArgs {
-    /// Only this kind, with its pattern and its example
+    /// Show only this kind, with its pattern and its example
     #[arg(value_name = "NAME")]
     pub name: Option<String>,
 
-    /// Also the kinds of this file; one with a known name takes that one's place
-    #[arg(long, value_name = "FILE")]
+    /// Read the kinds of this file, too; a known name replaces that kind
+    #[arg(long, value_name = "FILE", help_heading = "Kinds")]
     pub kinds: Vec<PathBuf>,
 
     /// Print JSON
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub json: bool,
 }
 

@@ -29,13 +29,16 @@ use crate::{
 /// Runs the command.
 pub fn run(args: &RepairArgs) -> Exit {
     let mut places = None;
-    let kinds = match kinds::list(&args.kinds, Some(&args.project.project)) {
+    let mut kinds = match kinds::list(&args.kinds, Some(&args.project.project)) {
         Ok(kinds) => kinds,
         Err(message) => {
             eprintln!("patchwright: error: {message}");
             return Exit::BadInput;
         }
     };
+    if !args.schemas.contains(&SchemaName::All) {
+        kinds.retain(|kind| !kind.is_on_request());
+    }
     match try_run(args, kinds, &mut places) {
         Ok(exit) => exit,
         Err(error) => {

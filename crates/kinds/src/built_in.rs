@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use crate::read::{Kind, read};
 
 /// The files, in the order of their kinds.
-const FILES: [(&str, &str); 2] = [
+const FILES: [(&str, &str); 3] = [
     (
         "expressions.kinds",
         include_str!("../kinds/expressions.kinds"),
@@ -14,6 +14,7 @@ const FILES: [(&str, &str); 2] = [
         "statements.kinds",
         include_str!("../kinds/statements.kinds"),
     ),
+    ("elsewhere.kinds", include_str!("../kinds/elsewhere.kinds")),
 ];
 
 /// The kinds of this crate, in order.

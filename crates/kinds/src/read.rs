@@ -34,6 +34,7 @@ pub struct Kind {
     pub(crate) each: Vec<Each>,
     pub(crate) actions: Vec<Action>,
     pub(crate) together: bool,
+    pub(crate) on_request: bool,
     pub(crate) most: usize,
     pub(crate) examples: Vec<Example>,
     pub(crate) text: String,
@@ -85,6 +86,11 @@ impl Kind {
     /// What it costs.
     pub fn cost(&self) -> u32 {
         self.cost
+    }
+
+    /// It is tried only where all kinds are wanted: most of what it finds is not meant.
+    pub fn is_on_request(&self) -> bool {
+        self.on_request
     }
 
     /// One sentence for people.
@@ -347,6 +353,7 @@ impl Reader<'_> {
             each: Vec::new(),
             actions: Vec::new(),
             together: false,
+            on_request: false,
             most: MOST_OF_FUNCTION,
             examples: Vec::new(),
             text: text.trim_end().to_owned(),
@@ -418,6 +425,7 @@ impl Reader<'_> {
             }
             "delete" => kind.actions.push(Action::Delete),
             "together" => kind.together = true,
+            "on" if clause.text == "request" => kind.on_request = true,
             "at" => {
                 let number = clause.text.strip_prefix("most").map(str::trim);
                 kind.most = number.and_then(|n| n.parse().ok()).ok_or_else(|| {
@@ -449,7 +457,7 @@ impl Reader<'_> {
                     line,
                     3,
                     format!("`{other}` is no clause of a kind"),
-                    "write about, find, where, each, replace, change, insert, delete, together, at most, example, or becomes",
+                    "write about, find, where, each, replace, change, insert, delete, together, at most, on request, example, or becomes",
                 ));
             }
         }

@@ -29,7 +29,7 @@ pub struct RepairOptions {
     pub places: usize,
     /// The kinds of change to try.
     pub schemas: patchwright_space::Schemas,
-    /// The kinds of change that are data.
+    /// The kinds of change that are data; without those on request, unless they are wanted.
     pub kinds: std::sync::Arc<[patchwright_kinds::Kind]>,
     /// Look at so many locations, the most suspicious; 0 looks at all.
     pub locations: usize,
@@ -86,7 +86,11 @@ impl Default for RepairOptions {
             max_cost: 16,
             places: 1,
             schemas: Default::default(),
-            kinds: patchwright_kinds::built_in().into(),
+            kinds: patchwright_kinds::built_in()
+                .iter()
+                .filter(|kind| !kind.is_on_request())
+                .cloned()
+                .collect(),
             locations: DEFAULT_LOCATIONS,
             widens: true,
             formula: Default::default(),
