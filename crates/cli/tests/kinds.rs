@@ -105,8 +105,8 @@ fn a_kind_is_added_in_one_file() {
     let repaired = |more: &[&str]| {
         let arguments = [&["repair", "project/program.c"], &schemas[..], more].concat();
         let output = place.run(arguments);
-        let json: serde_json::Value =
-            serde_json::from_str(&stdout(&output)).expect(&stderr(&output));
+        let json: serde_json::Value = serde_json::from_str(&stdout(&output))
+            .unwrap_or_else(|_| panic!("{}", stderr(&output)));
         let first = &json["patches"][0];
         (first["kind"].clone(), first["diff"].clone())
     };

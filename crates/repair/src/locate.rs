@@ -176,6 +176,9 @@ impl Way {
     }
 }
 
+/// Tells whether the program has a function of a name.
+pub type IsLinked<'a> = &'a dyn Fn(&str) -> bool;
+
 /// Finds the locations of a source that is compiled in the ways `units`. `wanted` selects lines (from 1)
 /// on which a location may begin; `is_read` selects functions by their span. `shown` is what the tests
 /// show, `crashes` are the statements where they crash. `linked` tells whether the program has a function
@@ -187,7 +190,7 @@ pub fn locate(
     shown: &Shown,
     crashes: &[Span],
     (wanted, is_read): (&dyn Fn(u32) -> bool, &dyn Fn(Span) -> bool),
-    (linked, kinds): (&dyn Fn(&str) -> bool, &[Kind]),
+    (linked, kinds): (IsLinked<'_>, &[Kind]),
 ) -> Located {
     let lines = units
         .first()
