@@ -116,6 +116,7 @@ impl Proposal<'_> {
             code_differs: true,
             distinct: 0,
             undefined: None,
+            proposal: None,
         }
     }
 

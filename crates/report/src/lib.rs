@@ -8,11 +8,14 @@
 pub mod behaviour;
 pub mod comparison;
 pub mod complexity;
+pub mod findings;
 pub mod json;
 pub mod layered;
 pub mod localization;
+pub mod page;
 pub mod proof;
 pub mod proofs;
+pub mod proposals;
 pub mod regression;
 pub mod screen;
 pub mod slice;
