@@ -33,26 +33,14 @@ pub struct Cli {
 /// The subcommands. Their examples and exit statuses stand in [`crate::help`].
 #[derive(Subcommand, Debug)]
 pub enum Command {
-    /// Describe a project by looking at it: how it is built, and which tests it has
+    /// Describe a project by looking at it
     #[command(long_about = "\
-Describes a project by looking at it, and writes patchwright.toml (and a driver for its tests, patchwright-test.sh) into its folder.
+Describes a project by looking at it: writes patchwright.toml, and a driver for its tests, into its folder.
 
-The project is built in a copy, by CMake, Meson, configure, make or the compiler. Its tests are those of CTest, Meson or automake, a \
-program that lists its tests or prints a line for each, cases, scripts, or inputs that a fuzzer has kept. Then all tests \
-are run twice: those that fail, are flaky or slow are named, and so is what could not be found out.
-
-  patchwright init                       the current folder
-  patchwright init --print ../tool       prints the description, and writes nothing
-  patchwright init --build 'make -C src' the build is known
-
-Exit status: 0 it is described; 1 no tests were found; 2 the input is wrong; 3 it does not build; 4 interrupted.")]
+The project is built in a copy, by CMake, Meson, configure, make or the compiler. All tests that are found run twice. \
+Those that fail, are flaky or slow are named, and so is what could not be found out.")]
     Init(Box<InitArgs>),
     /// Tell what this machine lacks, and what mends it
-    #[command(long_about = "\
-Tells what this machine lacks or has too old: compilers, permissions, tracing, shared memory, space. Behind each stands the command that mends it.
-
-Exit status: 0 Patchwright works here, perhaps not as well as it could; 1 something is missing without which it does not; 2 it could not \
-be found out.")]
     Doctor,
     /// Find the cheapest patches with which every test passes
     #[command(long_about = "\
@@ -121,15 +109,11 @@ PATCHES are unified diffs in files or in folders of files, files of JSON lines w
 ExpressAPR. - is standard input. The first argument is the project's folder or a single C file. If there is only one \
 argument, it is PATCHES, and the project is the current folder.")]
     Validate(Box<ValidateArgs>),
-    /// Put together what `validate --shard` has found out on several machines
+    /// Put together what `validate --shard` has found on several machines
     #[command(long_about = "\
-Puts together what `validate --shard K/N` has found out on several machines: the verdicts and their order are those of one machine. Parts \
-that were run twice count once; parts that are missing are named.
+Puts together what `validate --shard K/N` has found on several machines.
 
-  patchwright validate PROJECT PATCHES --shard 3/64 --shard-result part-3.json      on each machine, with its number
-  patchwright merge part-*.json
-
-Exit status: 0 a patch is plausible; 1 none is; 2 the files are no parts of one run; 4 parts are missing.")]
+The verdicts and their order are those of one machine. A part that was run twice counts once. Missing parts are named.")]
     Merge(MergeArgs),
     /// Show where two versions differ, and prove the rest equal
     #[command(long_about = "\
