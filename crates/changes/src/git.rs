@@ -336,14 +336,23 @@ impl History {
     /// Returns the change between the last commit and the working tree, without files that git does
     /// not know.
     pub fn uncommitted(&self, whole: bool) -> Result<Change, GitError> {
+        self.to_working_tree("HEAD", whole)
+    }
+
+    /// What differs between a revision and the working tree, files that git does not know left out.
+    pub fn since(&self, revision: &str) -> Result<Change, GitError> {
+        self.to_working_tree(revision, false)
+    }
+
+    fn to_working_tree(&self, revision: &str, whole: bool) -> Result<Change, GitError> {
         let root = self
             .repository
             .workdir()
             .ok_or_else(|| GitError::NoWorkingTree {
                 folder: self.folder.clone(),
             })?;
-        let head = self.find("HEAD")?;
-        let tree = head.tree().map_err(failed("read a commit"))?;
+        let commit = self.find(revision)?;
+        let tree = commit.tree().map_err(failed("read a commit"))?;
         let mut options = DiffOptions::new();
         options
             .pathspec("*.c")

@@ -8,6 +8,11 @@ use patchwright_interpret::{CAN_BE_ALLOWED, Undefined};
 use patchwright_localize::Formula;
 
 use crate::cached::CacheArgs;
+use crate::changed::ChangedArgs;
+use crate::ci::CiArgs;
+use crate::interactive::InteractiveArgs;
+use crate::proposing::ProposeArgs;
+use crate::shards::ShardArgs;
 pub use crate::state::Resuming;
 pub use crate::times::duration;
 
@@ -94,6 +99,10 @@ pub struct ProjectArgs {
     /// Look only at these files, folders or lines
     #[arg(long, value_name = "FILE[:LINE[-LINE]]", num_args = 1.., help_heading = "Project")]
     pub files: Vec<OsString>,
+
+    /// Or at what has changed.
+    #[command(flatten)]
+    pub changed: ChangedArgs,
 }
 
 /// Flags that describe a project.
@@ -276,11 +285,29 @@ pub struct RepairArgs {
     pub proofs: ProofArgs,
 
     #[command(flatten)]
+    pub proposing: ProposeArgs,
+
+    #[command(flatten)]
+    pub conversation: InteractiveArgs,
+
+    #[command(flatten)]
     pub resuming: Resuming,
 
     /// Also write the patches into this folder
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub output: Option<PathBuf>,
+
+    /// Write the patch with this number into your own file, when the run is over
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Output")]
+    pub apply: Option<u32>,
+
+    /// Also write a page with the patches beside each other
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub html: Option<PathBuf>,
+
+    /// Where editors and pipelines read.
+    #[command(flatten)]
+    pub ci: CiArgs,
 
     /// Print JSON
     #[arg(long, help_heading = "Output")]
@@ -427,6 +454,10 @@ pub struct LocalizeArgs {
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub html: Option<PathBuf>,
 
+    /// Where editors and pipelines read.
+    #[command(flatten)]
+    pub ci: CiArgs,
+
     /// Print JSON
     #[arg(long, help_heading = "Output")]
     pub json: bool,
@@ -451,8 +482,16 @@ pub struct ValidateArgs {
     /// The project, then the patches
     ///
     /// A single C file may be followed by its folder of cases, if that is not `cases` beside it.
-    #[arg(value_names = ["PROJECT", "PATCHES"], num_args = 1.., required = true)]
+    #[arg(value_names = ["PROJECT", "PATCHES"], num_args = 1.., required_unless_present = "serve")]
     pub inputs: Vec<PathBuf>,
+
+    /// Read JSON lines of patches from standard input as they come, and print a line for each verdict as soon as it is known
+    #[arg(
+        long,
+        conflicts_with_all = ["json", "jsonl", "junit", "html", "stop_after", "audit", "compare", "ask", "answers"],
+        help_heading = "Output"
+    )]
+    pub serve: bool,
 
     /// What the project is like.
     #[command(flatten)]
@@ -462,7 +501,7 @@ pub struct ValidateArgs {
     #[arg(short = 'p', long, value_name = "N", help_heading = "Patches")]
     pub strip: Option<usize>,
 
-    /// Count the lines of hunks, because language models miscount them
+    /// Count the lines of all hunks, whatever their headers say
     #[arg(long, help_heading = "Patches")]
     pub recount: bool,
 
@@ -548,6 +587,9 @@ pub struct ValidateArgs {
     #[command(flatten)]
     pub resuming: Resuming,
 
+    #[command(flatten)]
+    pub sharding: ShardArgs,
+
     /// Print JSON
     #[arg(long, conflicts_with = "jsonl", help_heading = "Output")]
     pub json: bool,
@@ -559,6 +601,10 @@ pub struct ValidateArgs {
     /// Also write JUnit XML to this file
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub junit: Option<PathBuf>,
+
+    /// Also write a page with the verdicts, and the patches and tests as a heat map
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub html: Option<PathBuf>,
 
     /// Also print where the time went, and why patches were not woven
     #[arg(long, help_heading = "Output")]

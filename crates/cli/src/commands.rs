@@ -8,10 +8,12 @@ use crate::{
     args::{LocalizeArgs, RepairArgs, RunArgs, ValidateArgs},
     compare::arguments::CompareArgs,
     complexity::ComplexityArgs,
+    init::InitArgs,
     ir::IrArgs,
     kinds::KindsArgs,
     prove::ProveArgs,
     regression::RegressionArgs,
+    shards::MergeArgs,
     shown::ShownArgs,
     slice::SliceArgs,
 };
@@ -32,6 +34,15 @@ pub struct Cli {
 /// The subcommands. Their examples and exit statuses stand in [`crate::help`].
 #[derive(Subcommand, Debug)]
 pub enum Command {
+    /// Describe a project by looking at it
+    #[command(long_about = "\
+Describes a project by looking at it: writes patchwright.toml, and a driver for its tests, into its folder.
+
+The project is built in a copy, by CMake, Meson, configure, make or the compiler. All tests that are found run twice. \
+Those that fail, are flaky or slow are named, and so is what could not be found out.")]
+    Init(Box<InitArgs>),
+    /// Tell what this machine lacks, and what mends it
+    Doctor,
     /// Find the cheapest patches with which every test passes
     #[command(long_about = "\
 Finds the cheapest patches with which every test passes.
@@ -99,6 +110,12 @@ PATCHES are unified diffs in files or in folders of files, files of JSON lines w
 ExpressAPR. - is standard input. The first argument is the project's folder or a single C file. If there is only one \
 argument, it is PATCHES, and the project is the current folder.")]
     Validate(Box<ValidateArgs>),
+    /// Put together what `validate --shard` has found on several machines
+    #[command(long_about = "\
+Puts together what `validate --shard K/N` has found on several machines.
+
+The verdicts and their order are those of one machine. A part that was run twice counts once. Missing parts are named.")]
+    Merge(MergeArgs),
     /// Show where two versions differ, and prove the rest equal
     #[command(long_about = "\
 Shows for which inputs two versions of a program or of a function behave differently, and how. For all other inputs it \

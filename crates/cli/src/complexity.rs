@@ -12,6 +12,7 @@ use patchwright_exec::{
     read_compile_database,
 };
 use patchwright_report::complexity::{Measured, json, table, text};
+use patchwright_report::page;
 use patchwright_report::svg;
 use patchwright_report::text::Style;
 
@@ -75,6 +76,10 @@ pub struct ComplexityArgs {
     /// The page has complexity over time, and complexity against changed lines.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub plot: Option<PathBuf>,
+
+    /// Also write a page with all of it
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub html: Option<PathBuf>,
 
     /// Print JSON
     #[arg(long, help_heading = "Output")]
@@ -144,6 +149,9 @@ fn try_run(args: &ComplexityArgs) -> Result<Exit, Problem> {
     if let Some(path) = &args.plot {
         let title = args.what.as_deref().unwrap_or("uncommitted changes");
         files::write_atomic(path, svg::plot(&changes, title).as_bytes())?;
+    }
+    if let Some(file) = &args.html {
+        files::write_atomic(file, page::complexity(&changes).as_bytes())?;
     }
     let style = Style {
         colour: crate::shown::colour(),

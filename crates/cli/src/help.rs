@@ -21,7 +21,42 @@ struct Page {
 const PROJECT_STATUS: &str =
     "2 the input is wrong; 3 the project does not build, or its tests are no basis; 4 interrupted";
 
-const PAGES: [Page; 12] = [
+const PAGES: [Page; 15] = [
+    Page {
+        command: "init",
+        flags: &[
+            "force",
+            "print",
+            "build",
+            "prepare",
+            "network",
+            "unprotected",
+        ],
+        examples: &[
+            ("patchwright init", "the current folder"),
+            ("patchwright init --print ../tool", "write nothing"),
+            (
+                "patchwright init --build 'make -C src'",
+                "the build is known",
+            ),
+        ],
+        status: "0 it is described; 1 no tests were found; 2 the input is wrong; 3 it does not build; 4 interrupted",
+    },
+    Page {
+        command: "doctor",
+        flags: &[],
+        examples: &[("patchwright doctor", "before the first run")],
+        status: "0 Patchwright works here; 1 something is missing without which it does not; 2 it could not be found out",
+    },
+    Page {
+        command: "merge",
+        flags: &["json", "junit", "html", "stats"],
+        examples: &[(
+            "patchwright merge patchwright-*-of-64.json",
+            "the parts of one run",
+        )],
+        status: "0 a patch is plausible; 1 none is; 2 the files are no parts of one run; 4 parts are missing",
+    },
     Page {
         command: "repair",
         flags: &["build", "driver", "tests", "first", "budget", "output"],

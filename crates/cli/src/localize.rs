@@ -2,7 +2,7 @@
 
 use patchwright_exec::{CancelToken, RunnerProgram, Scratch, files};
 use patchwright_repair::{RepairError, RepairOptions, Surroundings, localize, prepare};
-use patchwright_report::{localization, text};
+use patchwright_report::{findings::Findings, localization, text};
 
 use crate::{
     Exit,
@@ -39,6 +39,7 @@ fn try_run(args: &LocalizeArgs) -> Result<Exit, RepairError> {
     let permitted = protection::set_up(&mut scratch, &project, None)?;
     let program = RunnerProgram::current_exe(["__runner"])
         .map_err(|source| files::FileError::new("find", "the running program", source))?;
+    args.ci.check()?;
     let places = Places::new(scratch.path(), &args.project.project);
     let progress = Progress::new(&places);
     permitted.iter().for_each(|told| progress.warn(told));
@@ -82,6 +83,7 @@ fn try_run(args: &LocalizeArgs) -> Result<Exit, RepairError> {
     if let Some(page) = &args.html {
         files::write_atomic(page, report.html().as_bytes())?;
     }
+    args.ci.write(|| Findings::of_localization(&report))?;
     if args.json {
         print!("{}", report.json());
     } else {

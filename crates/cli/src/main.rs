@@ -3,19 +3,25 @@
 #[macro_use]
 mod out;
 
+mod applied;
 mod args;
 mod assume;
 mod behaviour;
 mod cached;
+mod changed;
+mod ci;
 mod commands;
 mod compare;
 mod complexity;
+mod doctor;
 mod drawing;
 mod early;
 mod encoded;
 mod exit;
 mod help;
+mod init;
 mod inputs;
+mod interactive;
 mod ir;
 mod kinds;
 mod limits;
@@ -25,12 +31,15 @@ mod places;
 mod progress;
 mod project;
 mod proofs;
+mod proposing;
 mod protection;
 mod prove;
 mod regression;
 mod repair;
 mod resources;
 mod run;
+mod serve;
+mod shards;
 mod shown;
 mod signals;
 mod slice;
@@ -88,7 +97,7 @@ fn main() -> ExitCode {
     if let (Some(error), false) = (out::closed(), matches!(cli.command, Command::Run(_))) {
         return not_printed(&error).into();
     }
-    shown::set(cli.shown);
+    shown::set(cli.shown.clone());
     let targets = std::env::var("PATCHWRIGHT_LOG")
         .ok()
         .and_then(|filter| filter.parse().ok())
@@ -109,6 +118,8 @@ fn main() -> ExitCode {
         };
     }
     let exit = std::panic::catch_unwind(|| match cli.command {
+        Command::Init(args) => init::run(&args),
+        Command::Doctor => doctor::run(),
         Command::Repair(args) => repair::run(&args),
         Command::Run(_) => unreachable!("it has returned above"),
         Command::Ir(args) => ir::run(&args),
@@ -116,6 +127,7 @@ fn main() -> ExitCode {
         Command::Prove(args) => prove::run(&args),
         Command::Localize(args) => localize::run(&args),
         Command::Validate(args) => validate::run(&args),
+        Command::Merge(args) => shards::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Kinds(args) => kinds::run(&args),
         Command::Complexity(args) => complexity::run(&args),
@@ -141,6 +153,10 @@ fn main() -> ExitCode {
         },
         Command::Runner => patchwright_exec::supervisor_main(),
     });
+    if let Err(error) = shown::write_trace() {
+        eprintln!("patchwright: error: {error}");
+        return Exit::BadInput.into();
+    }
     match exit {
         Ok(exit) => exit.into(),
         Err(panic) => after(&*panic),

@@ -6,7 +6,8 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use patchwright_exec::timeline;
 use patchwright_repair::Event;
 use patchwright_report::screen::one_line;
 
@@ -19,7 +20,7 @@ const BEAT: Duration = Duration::from_secs(10);
 pub struct Progress<'a> {
     places: &'a Places,
     bar: ProgressBar,
-    phase: Mutex<&'static str>,
+    phase: Mutex<(&'static str, Instant)>,
     /// Where standard error is no terminal.
     beat: Mutex<Option<Heartbeat>>,
 }
@@ -47,21 +48,23 @@ impl<'a> Progress<'a> {
         Progress {
             places,
             bar,
-            phase: Mutex::new(""),
+            phase: Mutex::new(("", Instant::now())),
             beat: Mutex::new(beat),
         }
     }
 
     /// Shows that a phase begins.
     pub fn phase(&self, name: &'static str) {
-        *self.phase.lock().unwrap_or_else(PoisonError::into_inner) = name;
+        *self.phase.lock().unwrap_or_else(PoisonError::into_inner) = (name, Instant::now());
+        timeline::phase(name);
         self.message(name.to_owned());
     }
 
     /// Shows how far the phase is.
     pub fn progress(&self, done: usize, total: usize) {
-        let phase = *self.phase.lock().unwrap_or_else(PoisonError::into_inner);
-        self.message(format!("{phase} {done}/{total}"));
+        let (phase, since) = *self.phase.lock().unwrap_or_else(PoisonError::into_inner);
+        let left = left(since.elapsed(), done, total);
+        self.message(format!("{phase} {done}/{total}{left}"));
     }
 
     /// Shows a text on one line.
@@ -130,6 +133,17 @@ impl<'a> Progress<'a> {
     }
 }
 
+/// What is left of a phase if the rest goes on as what is done; nothing while that is a guess.
+pub fn left(elapsed: Duration, done: usize, total: usize) -> String {
+    const LEAST: Duration = Duration::from_secs(5);
+    if elapsed < LEAST || done == 0 || done >= total {
+        return String::new();
+    }
+    let rest = elapsed.mul_f64((total - done) as f64 / done as f64);
+    let rest = HumanDuration(Duration::from_secs(rest.as_secs().max(1)));
+    format!(", about {rest:#} left")
+}
+
 /// A message whose further lines stand further in: a name with an end of line in it shall not look like another message.
 fn indented(text: &str) -> String {
     text.replace('\n', "\n  ")
@@ -171,6 +185,16 @@ impl Heartbeat {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_left_follows_from_what_is_done() {
+        let seconds = Duration::from_secs;
+        assert_eq!(left(seconds(60), 1, 3), ", about 2m left");
+        assert_eq!(left(seconds(10), 50, 60), ", about 2s left");
+        for (elapsed, done, total) in [(1, 1, 9), (60, 0, 9), (60, 9, 9)] {
+            assert_eq!(left(seconds(elapsed), done, total), "");
+        }
+    }
 
     #[test]
     fn without_a_terminal_the_current_message_is_written_again_and_again_until_the_end() {

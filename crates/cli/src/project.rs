@@ -19,6 +19,7 @@ pub fn load(args: &ProjectArgs, scratch: &Scratch) -> Result<Project, ProjectErr
                 .map_err(|source| ProjectError::Selection { place, source })?,
         );
     }
+    files.extend(args.changed.selected(&args.project)?);
     let cases = args.case_folder.as_deref();
     load_described(&args.project, cases, &args.description, files, scratch)
 }

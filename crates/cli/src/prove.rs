@@ -22,6 +22,8 @@ use patchwright_prove::{
     unchanged,
 };
 use patchwright_report::{
+    findings::Findings,
+    page,
     proof::{self, Report},
     text::Style,
 };
@@ -456,6 +458,11 @@ impl<'a> Job<'a> {
             self.stats.memory = limits::peak();
             report.stats = Some(self.stats.clone());
         }
+        if let Some(file) = &self.args.html {
+            files::write_atomic(file, page::prove(report).as_bytes()).map_err(Problem::of)?;
+        }
+        let findings = || Findings::of_proof(report);
+        self.args.ci.write(findings).map_err(Problem::of)?;
         if self.args.json {
             self.print(&report.json())?;
         } else if self.args.stats {

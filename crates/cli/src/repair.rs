@@ -5,25 +5,29 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering},
 };
 
-use patchwright_exec::{CancelToken, RecordError, RunnerProgram, Scratch, files};
+use patchwright_exec::{CancelToken, Deadline, RecordError, RunnerProgram, Scratch, files};
 use patchwright_kinds::Kind;
 use patchwright_localize::LocalizeError;
 use patchwright_repair::{
     Event, Kept, Patch, RepairError, RepairOptions, RepairOutcome, Surroundings,
     options::DEFAULT_LOCATIONS, repair,
 };
-use patchwright_report::{behaviour::Behaviour, json, proofs::Proofs, text};
+use patchwright_report::{
+    behaviour::Behaviour, findings::Findings, json, page, proofs::Proofs, text,
+};
 use patchwright_space::{Schemas, exits::Conditions};
 
 use crate::{
     Exit,
-    args::{RepairArgs, SchemaName},
+    applied::{self, NotApplied},
+    args::{BehaviourArgs, RepairArgs, SchemaName},
     behaviour,
     early::EarlyPatches,
+    interactive::{Decision, Session},
     kinds,
     places::Places,
     progress::Progress,
-    project, proofs, protection, signals, state,
+    project, proofs, proposing, protection, signals, state,
 };
 
 /// Runs the command.
@@ -134,6 +138,10 @@ fn try_run(
         // Now, not after the work: a folder that cannot be written to is an error at once.
         files::create_output_folder(folder)?;
     }
+    args.ci.check()?;
+    if let Some(page) = &args.html {
+        files::write_atomic(page, b"")?;
+    }
     let program = RunnerProgram::current_exe(["__runner"])
         .map_err(|source| files::FileError::new("find", "the running program", source))?;
     let space = patchwright_space::SpaceLimits::wanting(args.candidates, args.term_size);
@@ -164,6 +172,11 @@ fn try_run(
         journal,
         relations: args.relations,
         virtualize: !args.no_virtualize,
+        proposals: args
+            .proposing
+            .propose
+            .as_ref()
+            .map(|command| proposing::proposals(command, &project)),
         ..Default::default()
     };
     let progress = Progress::new(places);
@@ -172,6 +185,13 @@ fn try_run(
     let style = text::Style { colour };
     let shown = AtomicUsize::new(0);
     let early = EarlyPatches::start(&progress);
+    // The user may end the search and go on talking.
+    let search = Deadline::new(&cancel, None)
+        .map_err(|source| files::FileError::new("open", "a timer", source))?;
+    let session = args
+        .conversation
+        .interactive
+        .then(|| Session::start(search.token().clone()));
     let unwritten = Unwritten::new(args.json);
     let show = |event| match event {
         Event::Passed {
@@ -179,7 +199,10 @@ fn try_run(
             is_scrutinized,
         } => {
             unwritten.add(&patch, is_scrutinized);
-            early.show(&patch, is_scrutinized);
+            match &session {
+                Some(session) => progress.aside(|| session.add(&patch)),
+                None => early.show(&patch, is_scrutinized),
+            }
         }
         Event::Finishing(time) => {
             signals::give_time(time);
@@ -190,7 +213,11 @@ fn try_run(
         }
         // Whoever waits for the next one can read it already.
         // With --compare their order is not known yet.
-        Event::Verified(_) if args.behaviour.is_wanted() => {}
+        Event::Verified(patch) if reports_at_the_end(args) => {
+            if let Some(session) = &session {
+                progress.aside(|| session.add(&patch));
+            }
+        }
         Event::Verified(patch) if !args.json => {
             // The report begins.
             early.end();
@@ -206,7 +233,7 @@ fn try_run(
         &Surroundings {
             program: &program,
             scratch: &scratch,
-            cancel: cancel.clone(),
+            cancel: search.token().clone(),
             events: &show,
         },
     );
@@ -215,10 +242,21 @@ fn try_run(
     let tried = protection::untold(&scratch);
     tried.iter().for_each(|told| progress.warn(told));
     let mut outcome = outcome?;
-    let wants = args.behaviour.is_wanted();
+    // Who interrupts has decided.
+    let session = session.filter(|_| !cancel.is_cancelled());
+    let decision = session.map(|session| session.end(&outcome.patches));
+    let asked = BehaviourArgs {
+        ask: true,
+        ..args.behaviour.clone()
+    };
+    let behaviour = match decision {
+        Some(Decision::Ask) => &asked,
+        _ => &args.behaviour,
+    };
+    let wants = behaviour.is_wanted();
     let behaviour = match wants && !outcome.patches.is_empty() && !cancel.is_cancelled() {
         true => behaviour::of_repair(
-            &args.behaviour,
+            behaviour,
             &project,
             &mut outcome,
             &scratch,
@@ -233,6 +271,27 @@ fn try_run(
         .flatten();
     let more = (behaviour.as_ref(), proofs.as_ref());
     signals::while_writing(|| write(args, &options, &outcome, more, &cancel))?;
+    let applied = match (&decision, args.apply) {
+        _ if cancel.is_cancelled() => None,
+        (Some(Decision::Apply(patch)), _) => Some(applied::apply_one(&project, patch)),
+        (_, Some(number)) => {
+            let number = number as usize;
+            Some(applied::apply(&project, &outcome.patches, number))
+        }
+        _ => None,
+    };
+    if let Some(applied) = applied {
+        match applied {
+            Ok(file) => eprintln!("patchwright: the patch is applied to {}", file.display()),
+            Err(error) => {
+                eprintln!("patchwright: error: {error}");
+                return Ok(match error {
+                    NotApplied::NoSuch { .. } => Exit::Nothing,
+                    NotApplied::Changed { .. } | NotApplied::File(_) => Exit::BadInput,
+                });
+            }
+        }
+    }
     Ok(if cancel.is_cancelled() {
         eprintln!("patchwright: {}", signals::interrupted(true));
         Exit::Interrupted
@@ -283,6 +342,11 @@ impl Unwritten {
     }
 }
 
+/// Whether the order of the patches is not known before the end.
+fn reports_at_the_end(args: &RepairArgs) -> bool {
+    args.behaviour.is_wanted() || args.proposing.propose.is_some() || args.conversation.interactive
+}
+
 /// Writes what was found.
 fn write(
     args: &RepairArgs,
@@ -296,10 +360,14 @@ fn write(
             files::write_atomic(&folder.join(format!("{}.diff", i + 1)), &patch.diff)?;
         }
     }
+    if let Some(file) = &args.html {
+        files::write_atomic(file, page::repair(outcome, behaviour).as_bytes())?;
+    }
+    args.ci.write(|| Findings::of_repair(outcome))?;
     if args.json {
         print!("{}", json::repair(outcome, behaviour, proofs));
     } else {
-        if args.behaviour.is_wanted() {
+        if reports_at_the_end(args) {
             let colour = crate::shown::colour();
             for (at, patch) in outcome.patches.iter().enumerate() {
                 print!("{}", text::patch(at + 1, patch, text::Style { colour }));

@@ -1,13 +1,15 @@
 //! The flags about output: how much is shown, and in colour or not.
 
 use std::io::IsTerminal;
+use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use clap::Args;
+use patchwright_exec::{FileError, timeline};
 use tracing_subscriber::filter::LevelFilter;
 
 /// Flags of all commands about output.
-#[derive(Args, Clone, Copy, Debug, Default)]
+#[derive(Args, Clone, Debug, Default)]
 pub struct ShownArgs {
     /// Show only results, warnings and errors
     #[arg(short, long, global = true, help_heading = "Display")]
@@ -16,6 +18,10 @@ pub struct ShownArgs {
     /// Show each step; twice: with details
     #[arg(short, long, global = true, action = clap::ArgAction::Count, conflicts_with = "quiet", help_heading = "Display")]
     pub verbose: u8,
+
+    /// Also write what was done when to this file, for viewers of Chrome's trace format
+    #[arg(long, global = true, value_name = "FILE", help_heading = "Display")]
+    pub trace: Option<PathBuf>,
 
     /// Colour the results
     #[arg(
@@ -45,11 +51,31 @@ static SHOWN: OnceLock<ShownArgs> = OnceLock::new();
 
 /// Sets what is shown from now on.
 pub fn set(args: ShownArgs) {
+    if args.trace.is_some() {
+        timeline::keep();
+    }
     let _ = SHOWN.set(args);
 }
 
 fn shown() -> ShownArgs {
-    SHOWN.get().copied().unwrap_or_default()
+    SHOWN.get().cloned().unwrap_or_default()
+}
+
+/// Writes the trace, if one is wanted.
+///
+/// # Errors
+/// A file that cannot be written.
+pub fn write_trace() -> Result<(), FileError> {
+    let Some(file) = shown().trace else {
+        return Ok(());
+    };
+    let left_out = timeline::write(&file)?;
+    if left_out > 0 {
+        eprintln!(
+            "patchwright: warning: {left_out} commands are not in the trace: there are too many"
+        );
+    }
+    Ok(())
 }
 
 /// Whether standard output is coloured.

@@ -115,6 +115,11 @@ pub fn cancel_on_signals(token: CancelToken, resumes: bool) {
     });
 }
 
+/// Whether a signal has come.
+pub fn have_come() -> bool {
+    SIGNALS.load(Ordering::SeqCst) > 0
+}
+
 /// Whether the run has not begun to write, and is not to any more.
 fn begins_for_the_run() -> bool {
     let change = WRITER.compare_exchange(NOBODY, FOR_THE_RUN, Ordering::SeqCst, Ordering::SeqCst);

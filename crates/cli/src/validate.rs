@@ -5,12 +5,14 @@ use std::sync::{
     Arc, Mutex, MutexGuard, PoisonError,
     atomic::{AtomicBool, Ordering},
 };
+use std::time::Instant;
 
 use patchwright_exec::{
-    CancelToken, FileError, Project, RecordError, RunnerProgram, Scratch, Worker, files,
+    CancelToken, FileError, JournalOptions, Project, RecordError, RunnerProgram, Scratch, Worker,
+    files,
 };
 use patchwright_patches::{BaseTree, Counts, FolderTree, InputError, Reading, Source};
-use patchwright_report::{behaviour::Behaviour, text::Style, validation};
+use patchwright_report::{behaviour::Behaviour, page, text::Style, validation};
 use patchwright_validate::{
     Confirm, Event, PatchSet, PatchVerdict, ProjectTree, Surroundings, TestFiles, Tests,
     ValidateError, ValidateOptions, Validated, Validation, read_set, validate,
@@ -22,15 +24,19 @@ use crate::{
     behaviour::{self, Variant},
     compare::named::apply,
     places::Places,
-    progress::Progress,
+    progress::{Progress, left},
     project, protection,
     repair::default_jobs,
-    signals, state,
+    serve, shards, signals, state,
 };
 
 /// Runs the command.
 pub fn run(args: &ValidateArgs) -> Exit {
-    match try_run(args) {
+    let done = match args.serve {
+        true => serve::run(args),
+        false => try_run(args),
+    };
+    match done {
         Ok(exit) => exit,
         Err(error) => {
             let exit = exit_of(&error);
@@ -120,6 +126,8 @@ struct Display<'d> {
     progress: Progress<'d>,
     set: &'d PatchSet,
     told: Mutex<(usize, usize)>,
+    /// When verdicts began to be sought.
+    begun: Instant,
     printer: Arc<Printer>,
 }
 
@@ -143,6 +151,7 @@ struct Form {
     jsonl: bool,
     json: bool,
     junit: Option<PathBuf>,
+    html: Option<PathBuf>,
     keep_going: bool,
     stats: bool,
 }
@@ -159,11 +168,11 @@ impl Display<'_> {
                 let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
                 told.0 += 1;
                 told.1 += usize::from(patch.verdict == Some(PatchVerdict::Plausible));
+                let all = self.set.entries.len();
+                let left = left(self.begun.elapsed(), told.0, all);
                 self.progress.message(format!(
-                    "validating patches {}/{}, {} plausible",
-                    told.0,
-                    self.set.entries.len(),
-                    told.1
+                    "validating patches {}/{all}, {} plausible{left}",
+                    told.0, told.1
                 ));
             }
         }
@@ -227,9 +236,13 @@ impl Printer {
             jsonl,
             json,
             junit,
+            html,
             keep_going,
             stats,
         } = &self.form;
+        if let Some(file) = html {
+            files::write_atomic(file, page::validate(outcome).as_bytes())?;
+        }
         if let Some(file) = junit {
             files::write_atomic(file, validation::junit(outcome, *keep_going).as_bytes())?;
         }
@@ -295,73 +308,45 @@ fn try_run(args: &ValidateArgs) -> Result<Exit, ValidateError> {
         // Now, not after the work.
         files::write_atomic(file, b"")?;
     }
+    if let Some(file) = &args.html {
+        files::write_atomic(file, b"")?;
+    }
     let program = RunnerProgram::current_exe(["__runner"])
         .map_err(|source| files::FileError::new("find", "the running program", source))?;
     let places = Places::new(scratch.path(), root);
     let progress = Progress::new(&places);
     permitted.iter().for_each(|told| progress.warn(told));
     progress.phase("reading patches");
-    // Cases beside a C file are in no copy of it, so what a patch makes of them cannot be tried there.
-    let tree: Box<dyn BaseTree> = match args.trust_test_changes {
-        true => Box::new(FolderTree::new(&project.root)),
-        false => Box::new(ProjectTree::new(&project)),
-    };
+    let tree = tree(args, &project);
     let test_files = match args.trust_test_changes {
         true => None,
         false => Some(TestFiles::of(&project)?),
     };
-    let set = read_set(
+    let mut set = read_set(
         tree.as_ref(),
         &sources,
         &mut std::io::stdin().lock(),
-        Reading {
-            strip: args.strip,
-            counts: match args.recount {
-                true => Counts::Ignored,
-                false => Counts::Believed,
-            },
-        },
+        reading(args),
         test_files.as_ref(),
         |read| {
             progress.message(format!("reading patches {read}"));
         },
     )
     .map_err(|error| about_project(error, args))?;
-    let options = ValidateOptions {
-        jobs: args.jobs.unwrap_or_else(default_jobs),
-        keep_going: args.keep_going,
-        stop_after: args.stop_after.map(|number| number as usize),
-        prioritize: !args.no_prioritize,
-        schemata: !args.no_schemata,
-        by_cost: !args.weave_few,
-        ask_first: args.ask_first,
-        dedup: !args.no_dedup,
-        virtualize: !args.no_virtualize,
-        prove_endless: !args.no_prove_endless,
-        confirm: match args.confirm {
-            ConfirmArg::Together => Confirm::Together,
-            ConfirmArg::Classes => Confirm::Classes,
-            ConfirmArg::Each => Confirm::Each,
-            ConfirmArg::None => Confirm::Never,
-        },
-        build_timeout: args.description.build_timeout.unwrap_or(BUILD_TIMEOUT),
-        ignore_failing: args.ignore_failing,
-        must_fix: args.must_fix.clone(),
-        trust_test_changes: args.trust_test_changes,
-        audit: args.audit,
-        journal,
-        ..Default::default()
-    };
+    let mut options = options(args, journal);
+    let part = shards::part(&args.sharding, &project, &mut set, &mut options)?;
     let display = Display {
         progress,
         set: &set,
         told: Mutex::default(),
+        begun: Instant::now(),
         printer: Arc::new(Printer {
             stream: Mutex::new(args.jsonl.then(validation::Stream::default)),
             form: Form {
                 jsonl: args.jsonl,
                 json: args.json,
                 junit: args.junit.clone(),
+                html: args.html.clone(),
                 keep_going: args.keep_going,
                 stats: args.stats,
             },
@@ -396,6 +381,9 @@ fn try_run(args: &ValidateArgs) -> Result<Exit, ValidateError> {
         }
         (Ok(outcome), _) => outcome,
     };
+    if let Some(part) = &part {
+        part.write(&outcome)?;
+    }
     let wants = args.behaviour.is_wanted() && !outcome.interrupted;
     let behaviour = match wants && outcome.plausible() > 0 {
         true => behaviour_of(args, &project, &set, &outcome, &scratch, &cancel),
@@ -412,6 +400,54 @@ fn try_run(args: &ValidateArgs) -> Result<Exit, ValidateError> {
     } else {
         Exit::Nothing
     })
+}
+
+/// The files that patches change. Cases beside a C file are in no copy of it, so what a patch makes of them cannot be tried there.
+pub(crate) fn tree(args: &ValidateArgs, project: &Project) -> Box<dyn BaseTree> {
+    match args.trust_test_changes {
+        true => Box::new(FolderTree::new(&project.root)),
+        false => Box::new(ProjectTree::new(project)),
+    }
+}
+
+/// How patches are read.
+pub(crate) fn reading(args: &ValidateArgs) -> Reading {
+    Reading {
+        strip: args.strip,
+        counts: match args.recount {
+            true => Counts::Ignored,
+            false => Counts::Corrected,
+        },
+    }
+}
+
+/// What a run is asked to do.
+pub(crate) fn options(args: &ValidateArgs, journal: Option<JournalOptions>) -> ValidateOptions {
+    ValidateOptions {
+        jobs: args.jobs.unwrap_or_else(default_jobs),
+        keep_going: args.keep_going,
+        stop_after: args.stop_after.map(|number| number as usize),
+        prioritize: !args.no_prioritize,
+        schemata: !args.no_schemata,
+        by_cost: !args.weave_few,
+        ask_first: args.ask_first,
+        dedup: !args.no_dedup,
+        virtualize: !args.no_virtualize,
+        prove_endless: !args.no_prove_endless,
+        confirm: match args.confirm {
+            ConfirmArg::Together => Confirm::Together,
+            ConfirmArg::Classes => Confirm::Classes,
+            ConfirmArg::Each => Confirm::Each,
+            ConfirmArg::None => Confirm::Never,
+        },
+        build_timeout: args.description.build_timeout.unwrap_or(BUILD_TIMEOUT),
+        ignore_failing: args.ignore_failing,
+        must_fix: args.must_fix.clone(),
+        trust_test_changes: args.trust_test_changes,
+        audit: args.audit,
+        journal,
+        ..Default::default()
+    }
 }
 
 /// What the plausible patches do, each called by its number in the set.

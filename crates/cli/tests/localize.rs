@@ -129,7 +129,10 @@ fn the_annotated_source_and_the_page_have_every_line() {
     );
     assert!(text.contains("  4  /* Prints 1 when"), "{text}");
     let page = std::fs::read_to_string(place.root.join("page.html")).unwrap();
-    assert!(page.contains("<pre>  if (a &gt; b) {</pre>"), "{page}");
+    assert!(
+        page.contains("<td class=\"code\">  if (a &gt; b) {</tr>"),
+        "{page}"
+    );
 }
 
 #[test]

@@ -225,3 +225,30 @@ int main(void)
     let wanted = |patch: &String| patch.contains("i < last") || patch.contains("i < 3000000");
     assert!(patches.iter().any(wanted), "{patches:#?}{told}");
 }
+
+#[test]
+fn patches_are_looked_at_as_they_come_and_one_is_chosen() {
+    use std::io::Write;
+    let place = Place::with_max2();
+    let mut child = place
+        .patchwright(["repair", "project/max.c", "--interactive"])
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let commands = "?\nnothing\nw\nl\n1\nn\np\napply\n";
+    let mut to = child.stdin.take().unwrap();
+    to.write_all(commands.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let said = crate::common::stderr(&output);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(said.contains("`nothing` is no command"), "{said}");
+    assert!(
+        said.contains("> 1  max.c:8 · EXPRESSION · cost 1"),
+        "{said}"
+    );
+    assert!(said.contains("the patch is applied to"), "{said}");
+    let source = std::fs::read_to_string(place.project().join("max.c")).unwrap();
+    assert!(!source.contains("if (a > b) {"), "{source}");
+}

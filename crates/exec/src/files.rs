@@ -3,6 +3,7 @@
 //! Every function reports a [`FileError`] that names the path, what was being done to it and, for
 //! the usual causes, what to do about it.
 
+use std::ffi::CString;
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::fd::AsRawFd;
@@ -361,6 +362,23 @@ pub fn empty_folder(path: &Path) -> Result<(), FileError> {
 /// Makes a symbolic link at `path` to `target`. `path` must not exist yet.
 pub fn create_link(target: &Path, path: &Path) -> Result<(), FileError> {
     std::os::unix::fs::symlink(target, path).context("create", path)
+}
+
+/// Bytes that this user may still write to the file system of a folder.
+///
+/// # Errors
+/// When the system does not tell.
+pub fn free_space(folder: &Path) -> Result<u64, FileError> {
+    let failed = |error| FileError::new("look at the room in", folder, error);
+    let path = CString::new(folder.as_os_str().as_bytes())
+        .map_err(|_| failed(io::ErrorKind::InvalidInput.into()))?;
+    // SAFETY: zeroes are a value of this type.
+    let mut about: libc::statvfs = unsafe { std::mem::zeroed() };
+    // SAFETY: the path ends with a zero, and the structure may be written.
+    if unsafe { libc::statvfs(path.as_ptr(), &raw mut about) } < 0 {
+        return Err(failed(io::Error::last_os_error()));
+    }
+    Ok(about.f_bavail.saturating_mul(about.f_frsize))
 }
 
 /// Lets everybody who may read a file execute it.

@@ -344,6 +344,14 @@ pub fn hash_project(project: &Project, hasher: &mut Hasher) -> Result<(), FileEr
     Ok(())
 }
 
+/// Adds the files of a project to a hasher: names, modes and contents.
+///
+/// # Errors
+/// A tree that cannot be read.
+pub fn hash_files(project: &Project, hasher: &mut Hasher) -> Result<(), FileError> {
+    hash_tree(&project.root, Path::new(""), &project.exclude, hasher)
+}
+
 /// Adds names, modes and contents of a tree, but for git's own folder.
 pub(crate) fn hash_tree(
     root: &Path,

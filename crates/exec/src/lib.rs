@@ -32,6 +32,7 @@ pub mod baseline;
 pub mod build;
 pub mod cache;
 pub mod changes;
+mod companion;
 pub mod compile_commands;
 pub mod duration;
 mod executed;
@@ -54,6 +55,7 @@ pub mod sandbox;
 pub mod scratch;
 pub mod snapshot;
 pub mod suite;
+pub mod timeline;
 pub mod verdict;
 pub mod view;
 
@@ -62,6 +64,7 @@ pub use baseline::{Baseline, BaselineOptions, BaselineTest, Patience, TimeoutRul
 pub use build::{BuildError, BuildLog, run_build};
 pub use cache::Cache;
 pub use changes::{Changes, Left};
+pub use companion::{Companion, Printed};
 pub use compile_commands::{CompileCommand, DatabaseError, read_compile_database};
 pub use executed::{ExecutedError, executed_sources};
 pub use files::{FileError, Log};
@@ -71,7 +74,7 @@ pub use included::{
 };
 pub use intercept::{InterceptError, intercept_build};
 pub use journal::{
-    Durability, Journal, JournalError, JournalKind, JournalOptions, hash_project,
+    Durability, Journal, JournalError, JournalKind, JournalOptions, hash_files, hash_project,
     open_wanted_journal,
 };
 pub use kept_build::{program_key, record_kept_build};

@@ -26,7 +26,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use patchwright_probe_abi::{
     CHANNEL_FILE, CHANNEL_VARIABLE, PROBE_FILE, PROBE_VARIABLE, TRACE_FILE, TRACE_VARIABLE,
@@ -41,6 +41,7 @@ pub use time::processor_time;
 
 use crate::attempts::Attempts;
 use crate::refusal::{MORE_DESCRIPTORS, Refusal, is_of_descriptors};
+use crate::timeline;
 use crate::view::{View, ViewStatus};
 
 /// How the host starts its supervisors: a program that calls [`supervisor_main`](crate::supervisor_main)
@@ -385,6 +386,13 @@ impl Runner {
     }
 
     fn run_once(&mut self, request: &Request) -> Result<Outcome, RunError> {
+        let began = Instant::now();
+        let result = self.run_untimed(request);
+        timeline::command(began, || named(request));
+        result
+    }
+
+    fn run_untimed(&mut self, request: &Request) -> Result<Outcome, RunError> {
         check(request)?;
         if self.cancel.is_cancelled() {
             return Err(RunError::Cancelled);
@@ -460,6 +468,14 @@ fn check(request: &Request) -> Result<(), RunError> {
         }
         _ => Ok(()),
     }
+}
+
+/// The beginning of a command, for people.
+fn named(request: &Request) -> String {
+    const MOST_LETTERS: usize = 120;
+    let words = request.command.iter().map(|word| word.to_string_lossy());
+    let words: Vec<_> = words.collect();
+    words.join(" ").chars().take(MOST_LETTERS).collect()
 }
 
 fn connect(

@@ -13,16 +13,16 @@ pub struct Diff {
     pub files: Vec<FileDiff>,
     /// Whether the last line had no newline and was given one.
     pub newline_added: bool,
-    /// The number of hunks that have not as many lines as their headers say ([`Counts::Ignored`]).
+    /// The number of hunks that have not as many lines as their headers say.
     pub recounted: usize,
 }
 
 /// Whether the line counts in hunk headers are believed. Language models often miscount them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Counts {
-    /// A hunk has as many lines as its header says. Else [`parse`] fails.
+    /// A hunk has as many lines as its header says. Where the diff makes no sense so, as the other way would read it.
     #[default]
-    Believed,
+    Corrected,
     /// A hunk goes on as long as there are lines that can be its own, as for `git apply --recount`. Empty lines at its end
     /// belong to the text around it.
     Ignored,
@@ -120,9 +120,20 @@ pub struct DiffError {
 /// skipped.
 ///
 /// # Errors
-/// A text without any diff of a file, binary diffs, other forms of diffs, and hunks whose lines are
-/// not as many as their headers say, if these are believed.
+/// A text without any diff of a file, binary diffs, other forms of diffs, and hunks whose lines cannot be told apart from the text
+/// around them.
 pub fn parse(text: &[u8], counts: Counts) -> Result<Diff, DiffError> {
+    match (read(text, counts), counts) {
+        // The first error names what is wrong; that of a text which is no diff either way.
+        (Err(error), Counts::Corrected) => match read(text, Counts::Ignored) {
+            Ok(diff) if diff.recounted > 0 => Ok(diff),
+            _ => Err(error),
+        },
+        (diff, _) => diff,
+    }
+}
+
+fn read(text: &[u8], counts: Counts) -> Result<Diff, DiffError> {
     let newline_added = text.last().is_some_and(|byte| *byte != b'\n');
     let lines: Vec<&[u8]> = text.split_inclusive(|byte| *byte == b'\n').collect();
     let mut parser = Parser {
@@ -301,7 +312,7 @@ impl<'t> Parser<'t> {
             let header = hunk_header(line)
                 .ok_or_else(|| self.error("a hunk's header is `@@ -line,count +line,count @@`"))?;
             let header = match self.counts {
-                Counts::Believed => header,
+                Counts::Corrected => header,
                 Counts::Ignored => self.recount(header),
             };
             file.hunks.push(self.hunk(header)?);
@@ -360,7 +371,7 @@ impl<'t> Parser<'t> {
             let short = |at: usize, old: usize, new: usize| DiffError {
                 line: start + 1,
                 message: format!(
-                    "the hunk says {} old and {} new lines but has {old} and {new} (line {}); --recount counts them",
+                    "the hunk says {} old and {} new lines but has {old} and {new} (line {})",
                     header.old_count,
                     header.new_count,
                     at + 1
@@ -410,7 +421,7 @@ impl<'t> Parser<'t> {
         });
         if more {
             return Err(self.error(format!(
-                "the hunk above says {} old and {} new lines but goes on; --recount counts them",
+                "the hunk above says {} old and {} new lines but goes on",
                 header.old_count, header.new_count
             )));
         }
@@ -601,7 +612,7 @@ mod tests {
     }
 
     fn message(text: &str) -> String {
-        parse(text.as_bytes(), Counts::Believed)
+        parse(text.as_bytes(), Counts::Corrected)
             .unwrap_err()
             .to_string()
     }
@@ -611,7 +622,7 @@ mod tests {
         let diff = parse(
             b"hello\n--- x.c.orig\t2020-01-01 00:00:00.0 +0000\n+++ x.c\t2020-01-02 00:00:00 +0000\n\
               @@ -1,2 +1,2 @@ int f(void)\n-a\n+b\n c\n",
-            Counts::Believed,
+            Counts::Corrected,
         )
         .unwrap();
         let file = &diff.files[0];
@@ -629,7 +640,7 @@ mod tests {
               rename to new name\nold mode 100644\nnew mode 100755\n\
               diff --git a/gone b/gone\ndeleted file mode 100644\nindex 1..0\n\
               diff --git a/made b/made\nnew file mode 100644\n--- /dev/null\n+++ b/made\n@@ -0,0 +1 @@\n+x\n-- \n2.39.5\n",
-            Counts::Believed,
+            Counts::Corrected,
         )
         .unwrap();
         let [renamed, gone, made] = &diff.files[..] else {
@@ -676,12 +687,8 @@ mod tests {
     #[test]
     fn broken_diffs_are_refused_with_the_line() {
         assert_eq!(
-            message("--- a\n+++ b\n@@ -1,3 +1,2 @@\n-x\n+y\n z\n"),
-            "line 3: the hunk says 3 old and 2 new lines but has 2 and 2 (line 7); --recount counts them"
-        );
-        assert_eq!(
-            message("--- a\n+++ b\n@@ -1 +1 @@\n-x\n+y\n z\n"),
-            "line 6: the hunk above says 1 old and 1 new lines but goes on; --recount counts them"
+            message("--- a\n+++ b\n@@ -1,3 +1,2 @@\n x\n"),
+            "line 3: the hunk says 3 old and 2 new lines but has 1 and 1 (line 5)"
         );
         assert!(message("--- a\n+++ b\n@@ -1 +1\n-x\n+y\n").contains("header is"));
         assert!(message("diff --git a/x b/x\nGIT binary patch\nliteral 0\n").contains("binary"));
@@ -697,7 +704,7 @@ mod tests {
     fn blanks_that_editors_strip_are_forgiven() {
         let diff = parse(
             b"--- a\n+++ b\n@@ -1,3 +1,3 @@\n x\n\n-y\n+z",
-            Counts::Believed,
+            Counts::Corrected,
         )
         .unwrap();
         assert!(diff.newline_added);
@@ -709,7 +716,7 @@ mod tests {
     #[test]
     fn a_missing_newline_belongs_to_the_line_above() {
         let text = b"--- a\n+++ b\n@@ -1 +1 @@\n-x\n\\ No newline at end of file\n+y\n";
-        let diff = parse(text, Counts::Believed).unwrap();
+        let diff = parse(text, Counts::Corrected).unwrap();
         let texts: Vec<&[u8]> = diff.files[0].hunks[0]
             .lines
             .iter()
@@ -722,9 +729,9 @@ mod tests {
     fn lines_are_counted_up_to_what_cannot_be_of_the_hunk() {
         let text = "--- a\n+++ b\n@@ -1,9 +1 @@\n x\n\n-y\n+z\n\n@@ -8,2 +8,2 @@\n-v\n+w\n u\n\n\
                     --- c\n+++ d\n@@ -1,3 +1,3 @@\n-p\n+q\n-- \n2.0\n";
-        assert!(message(text).contains("--recount"));
         let diff = parse(text.as_bytes(), Counts::Ignored).unwrap();
         assert_eq!(diff.recounted, 2);
+        assert_eq!(parse(text.as_bytes(), Counts::Corrected).unwrap(), diff);
         let hunks = diff.files.iter().flat_map(|file| &file.hunks);
         let counts: Vec<usize> = hunks.map(|hunk| hunk.lines.len()).collect();
         assert_eq!(counts, [4, 3, 2]);

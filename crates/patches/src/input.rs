@@ -133,6 +133,25 @@ pub fn read_inputs<'s>(
     })
 }
 
+/// The patches of a line of JSON, which is line `line` of `file`. Only their ids within the line are compared.
+///
+/// # Errors
+/// A line that is no JSON of patches.
+pub fn read_json_line(file: &Path, line: usize, text: &[u8]) -> Result<Vec<RawPatch>, InputError> {
+    let mut json = Json {
+        path: file.to_path_buf(),
+        text: text.to_vec(),
+        offset: 0,
+        line,
+        in_line: (0, 0),
+    };
+    let mut found = Vec::new();
+    while let Some(patches) = json.next_patches()? {
+        found.extend(patches);
+    }
+    Ok(found)
+}
+
 impl Iterator for Inputs<'_> {
     type Item = Result<RawPatch, InputError>;
 

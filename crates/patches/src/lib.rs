@@ -23,7 +23,7 @@ mod tree;
 
 pub use apply::{Applier, Reading};
 pub use diff::Counts;
-pub use input::{InputError, Inputs, Source, read_inputs};
+pub use input::{InputError, Inputs, Source, read_inputs, read_json_line};
 pub use model::{
     Applied, ApplyNote, Body, DoesNotApply, FileChange, LineRange, NewText, Origin, Patch, PatchId,
     RawPatch, Reason,

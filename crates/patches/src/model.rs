@@ -6,12 +6,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use patchwright_text::{Edit, apply_edits};
+use serde::{Deserialize, Serialize};
 
 use crate::path::{PathError, RelativePath};
 use patchwright_text::{Digest, Hasher};
 
 /// The name of a patch in reports. It is unique in its set, printable and not empty.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct PatchId(pub String);
 
 impl fmt::Display for PatchId {
@@ -21,7 +22,7 @@ impl fmt::Display for PatchId {
 }
 
 /// The file, and the line in it, where a patch was read.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
     /// The file as it was named; `-` for standard input.
     pub file: PathBuf,

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use patchwright_patches::{
-    Applied, Applier, ApplyNote, Counts, FileChange, FolderTree, Inputs, Reading, Reason, Source,
+    Applied, Applier, ApplyNote, FileChange, FolderTree, Inputs, Reading, Reason, Source,
     read_inputs,
 };
 use patchwright_text::unified_diff;
@@ -190,7 +190,7 @@ proptest! {
         let tree = FolderTree::new(folder.path());
         let mut input = miscounted.as_bytes();
         let raw = read_inputs(&[Source::Stdin], &mut input).unwrap().next().unwrap().unwrap();
-        let reading = Reading { counts: Counts::Ignored, ..Default::default() };
+        let reading = Reading::default();
         let ours = new_text(Applier::new(&tree, reading).apply(raw), &base);
         prop_assert_eq!(ours.as_ref(), Ok(&after), "{}", miscounted);
         let arguments = ["apply", "--recount", "--whitespace=nowarn"];

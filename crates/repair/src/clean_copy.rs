@@ -194,7 +194,11 @@ impl<'a> CleanCopy<'a> {
             };
             let name = self.name(test);
             let reason = format!("test {name} {how}: {why}");
-            return Ok(Some(Rejection::Test { test, reason }));
+            return Ok(Some(Rejection::Test {
+                test,
+                reason,
+                failure: Some(why),
+            }));
         }
         Ok(None)
     }

@@ -59,7 +59,9 @@ pub mod outcome;
 pub mod patch;
 pub mod phases;
 pub mod prepare;
+mod proposals;
 mod propose;
+pub mod proposer;
 mod put_off;
 mod ran_out;
 mod ranking;
@@ -147,13 +149,18 @@ pub fn repair(
         user: &surroundings.cancel,
         end,
     };
-    match run.run(&mut phases) {
+    let outcome = match run.run(&mut phases) {
         Err(error) if error.is_cancelled() && run.is_time_up(&deadline) => {
             let ended_in = *phase.lock().unwrap_or_else(PoisonError::into_inner);
             Ok(RepairOutcome::out_of_time(ended_in, phases))
         }
         outcome => outcome,
+    };
+    let mut outcome = outcome?;
+    if let Some(proposals) = &options.proposals {
+        proposals.join(&mut outcome, options);
     }
+    Ok(outcome)
 }
 
 fn deadline(parent: &CancelToken, end: Option<Instant>) -> Result<Deadline, RepairError> {

@@ -1,10 +1,11 @@
 //! The options of a repair.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use patchwright_exec::JournalOptions;
 
 use crate::{
+    proposer::Proposals,
     relations::{Bounds, Relations, Sample},
     remembered::Kept,
 };
@@ -74,6 +75,8 @@ pub struct RepairOptions {
     pub early_pairs: bool,
     /// Files, relative to the project's root, with what they hold instead of what they hold there: the program with a change.
     pub replaced: Vec<(std::path::PathBuf, Vec<u8>)>,
+    /// What another program proposes meanwhile.
+    pub proposals: Option<Arc<Proposals>>,
 }
 
 impl Default for RepairOptions {
@@ -111,6 +114,7 @@ impl Default for RepairOptions {
             early: true,
             early_pairs: false,
             replaced: Vec::new(),
+            proposals: None,
         }
     }
 }

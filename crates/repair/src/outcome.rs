@@ -111,6 +111,8 @@ pub struct Stats {
     pub rejected: Vec<String>,
     /// Most memory that Patchwright itself has had resident, in bytes; 0 where the system does not tell.
     pub peak_memory: u64,
+    /// What another program has proposed: how many proposals were built, and how many of these pass all tests.
+    pub proposals: Option<(usize, usize)>,
     /// Tests: failing, passing, flaky.
     pub tests: (usize, usize, usize),
     /// Time by phase.

@@ -37,4 +37,6 @@ pub struct Patch {
     /// With `all`: of the first candidates of the class, itself included, how many are programs of their own, by the code that the
     /// compiler makes of them. 0 where that is not known.
     pub distinct: usize,
+    /// What somebody calls it who has proposed it, too ([`crate::proposer`]).
+    pub proposal: Option<String>,
 }

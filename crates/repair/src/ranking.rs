@@ -120,6 +120,7 @@ impl Proposal<'_> {
             code_differs: true,
             distinct: 0,
             undefined: None,
+            proposal: None,
         }
     }
 

@@ -1,5 +1,6 @@
 //! Why a changed program is not a repair.
 
+use patchwright_exec::FailReason;
 use serde::{Deserialize, Serialize};
 
 /// Why a changed program is not a repair.
@@ -13,6 +14,9 @@ pub enum Rejection {
         test: usize,
         /// Why, with the test's name.
         reason: String,
+        /// Why.
+        #[serde(default)]
+        failure: Option<FailReason>,
     },
 }
 

@@ -19,6 +19,7 @@ use crate::{
     patch::Patch,
     phases::Phases,
     prepare::{self, Prepared},
+    proposals::Bench,
     search, two_places,
     verify::{self, Extent},
 };
@@ -237,6 +238,7 @@ impl Repair<'_, '_> {
                 (stats, patches) = self.search_rounds(&mut prepared, &mut rounds, phases)?;
             }
         }
+        self.try_proposals(&prepared, &patches);
         let Rounds {
             options,
             rejected,
@@ -265,6 +267,26 @@ impl Repair<'_, '_> {
             journal.remove()?;
         }
         Ok(RepairOutcome::of_run(&prepared, stats, patches, *phases))
+    }
+
+    /// Tries what is still proposed, unless one patch is all that is wanted and there is one.
+    fn try_proposals(&self, prepared: &Prepared, found: &Verified) {
+        let (options, surroundings) = (self.wanted, self.surroundings);
+        let Some(proposals) = &options.proposals else {
+            return;
+        };
+        let bench = Bench {
+            prepared,
+            project: self.project,
+            options,
+            surroundings,
+        };
+        let is_enough = options.first && !found.patches.is_empty();
+        let is_over = || is_enough || options.first && proposals.have_passed();
+        if !is_over() {
+            (surroundings.events)(Event::Phase("waiting for proposals"));
+            proposals.work(&bench, &is_over);
+        }
     }
 
     /// Searches the most suspicious locations, and as long as they are not enough the next ones.

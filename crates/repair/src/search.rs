@@ -14,7 +14,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::atomic::AtomicU64,
+    sync::atomic::{AtomicBool, AtomicU64, Ordering},
     time::{Duration, Instant},
 };
 
@@ -36,6 +36,7 @@ use crate::{
     order::{Step, steps},
     outcome::Stats,
     prepare::Prepared,
+    proposals::Bench,
     put_off::Deferred,
     ran_out::{self, RanOut},
     ranking::Places,
@@ -161,9 +162,25 @@ pub fn search(
         return searched(instrumented, prepared, project, options, surroundings, None);
     }
     let early = Early::new(prepared, project, options, surroundings);
+    let proposals = options.proposals.as_ref();
+    if let Some(proposals) = proposals {
+        proposals.begin(prepared, instrumented);
+    }
+    let is_done = Ended(AtomicBool::new(false));
     std::thread::scope(|scope| {
         let _ender = early.ender();
+        let _done = is_done.guard();
         scope.spawn(|| early.work());
+        if let Some(proposals) = proposals {
+            let bench = Bench {
+                prepared,
+                project,
+                options,
+                surroundings,
+            };
+            let is_over = || is_done.0.load(Ordering::Relaxed);
+            scope.spawn(move || proposals.work(&bench, &is_over));
+        }
         searched(
             instrumented,
             prepared,
@@ -173,6 +190,22 @@ pub fn search(
             Some(&early),
         )
     })
+}
+
+/// Whether a search has ended.
+struct Ended(AtomicBool);
+
+impl Ended {
+    /// Says so when it goes out of scope, however that is.
+    fn guard(&self) -> impl Drop + '_ {
+        struct Guard<'e>(&'e AtomicBool);
+        impl Drop for Guard<'_> {
+            fn drop(&mut self) {
+                self.0.store(true, Ordering::Relaxed);
+            }
+        }
+        Guard(&self.0)
+    }
 }
 
 fn searched(
@@ -629,7 +662,9 @@ impl Search<'_> {
         let at_last = self
             .last_execution
             .is_some_and(|most| stats.executions >= most);
-        if out_of_time || done || at_last {
+        let proposals = self.options.proposals.as_ref();
+        let is_proposed = || proposals.is_some_and(|proposals| proposals.have_passed());
+        if out_of_time || done || at_last || self.options.first && is_proposed() {
             return true;
         }
         // What keeps the program from doing something is no reason to stop.

@@ -294,6 +294,7 @@ impl Searches<'_, '_> {
             budget_without_patch: None,
             early: false,
             journal: None,
+            proposals: None,
             replaced: changed
                 .map(|(patch, text)| (patch.file.clone(), text.to_vec()))
                 .into_iter()
@@ -557,6 +558,7 @@ fn joined(
         code_differs: true,
         undefined: None,
         distinct: 0,
+        proposal: None,
     };
     (!patch.diff.is_empty()).then_some((patch, text))
 }
@@ -610,6 +612,7 @@ mod tests {
             code_differs: true,
             undefined: None,
             distinct: 0,
+            proposal: None,
         }
     }
 

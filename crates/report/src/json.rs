@@ -55,8 +55,19 @@ struct Patch<'a> {
     undefined_behaviour: Option<&'a str>,
     /// With `--all`: how many of the first candidates of its class are programs of their own by the code of the compiler; else 0.
     distinct_in_class: usize,
+    /// What the program of `--propose` calls it, if it has proposed it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    proposal: Option<&'a str>,
     /// A unified diff that `patch -p1` takes.
     diff: String,
+}
+
+#[derive(Serialize)]
+struct ProposalsOf {
+    /// Proposals that were built.
+    tried: usize,
+    /// Of these, those that pass all tests.
+    passed: usize,
 }
 
 #[derive(Serialize)]
@@ -121,6 +132,9 @@ struct Stats<'a> {
     evaluations: u64,
     /// Up to this cost everything was explored.
     complete_cost: Option<u32>,
+    /// Missing if no program proposed patches.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    proposals: Option<ProposalsOf>,
     /// Missing if changes of two places were not sought.
     #[serde(skip_serializing_if = "Option::is_none")]
     two_places: Option<TwoPlaces>,
@@ -246,6 +260,7 @@ pub fn repair(
                 code_differs: patch.code_differs,
                 undefined_behaviour: patch.undefined.as_deref(),
                 distinct_in_class: patch.distinct,
+                proposal: patch.proposal.as_deref(),
                 diff: String::from_utf8_lossy(&patch.diff).into_owned(),
             })
             .collect(),
@@ -282,6 +297,9 @@ pub fn repair(
             plausible_classes: stats.plausible_classes,
             evaluations: stats.evaluations,
             complete_cost: stats.complete_cost,
+            proposals: stats
+                .proposals
+                .map(|(tried, passed)| ProposalsOf { tried, passed }),
             two_places: stats.two_places.map(|two| TwoPlaces {
                 searches: two.searches,
                 executions: two.executions,

@@ -8,12 +8,15 @@
 pub mod behaviour;
 pub mod comparison;
 pub mod complexity;
+pub mod findings;
 pub mod json;
 pub mod kinds;
 pub mod layered;
 pub mod localization;
+pub mod page;
 pub mod proof;
 pub mod proofs;
+pub mod proposals;
 pub mod regression;
 pub mod screen;
 pub mod slice;

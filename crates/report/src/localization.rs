@@ -18,6 +18,23 @@ pub const SCHEMA_VERSION: u32 = 1;
 /// Columns of a statement's text in the table.
 const LONGEST_TEXT: usize = 60;
 
+/// A suspicious statement.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Suspect {
+    /// Its file.
+    pub file: String,
+    /// The line on which it begins.
+    pub line: u32,
+    /// Its place in the order; that of the last one of those that are as suspicious.
+    pub rank: usize,
+    /// From 0 to 1.
+    pub suspiciousness: f64,
+    /// Failing tests that execute it.
+    pub failing: usize,
+    /// Passing tests that do.
+    pub passing: usize,
+}
+
 /// A localization with its ranking.
 pub struct Report<'a> {
     /// What tests execute.
@@ -194,20 +211,37 @@ impl Report<'_> {
         found
     }
 
+    /// The most suspicious statements, so many at most, with a suspicion above 0.
+    pub fn suspects(&self, most: usize) -> Vec<Suspect> {
+        let suspicious = self.ranking.statements.iter();
+        let suspicious = suspicious.filter(|one| one.suspiciousness > 0.0);
+        suspicious
+            .take(most)
+            .map(|one| {
+                let statement = &self.found.statements[one.statement as usize];
+                let file = &self.found.files[statement.file].relative;
+                Suspect {
+                    file: file.to_string_lossy().into_owned(),
+                    line: statement.line,
+                    rank: one.rank,
+                    suspiciousness: one.suspiciousness,
+                    failing: one.counts.failing,
+                    passing: one.counts.passing,
+                }
+            })
+            .collect()
+    }
+
     /// Returns the annotated sources as a self-contained HTML page. Suspicious lines are red.
     pub fn html(&self) -> String {
         let by_place = self.by_place();
-        let mut page = String::from(
-            "<!DOCTYPE html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>Fault localization</title>\n\
-             <style>body{font:14px sans-serif;margin:2em}pre{margin:0;font:13px monospace}\
-             td{padding:0 .6em;text-align:right}td:last-child{text-align:left}</style>\n",
-        );
+        let mut page = String::new();
         for group in &self.ranking.files {
             let file = &self.found.files[group.index];
             let name = escaped(&file.relative.to_string_lossy());
             let _ = writeln!(
                 page,
-                "<details{}><summary>{name} (rank {})</summary><table>",
+                "<details{}><summary>{name} (rank {})</summary><div class=\"source\"><table>",
                 if group.rank == 1 { " open" } else { "" },
                 group.rank
             );
@@ -216,7 +250,7 @@ impl Report<'_> {
                 let (colour, columns) = match by_place.get(&(group.index, number)) {
                     Some(one) => (
                         format!(
-                            " style=\"background:rgba(255,0,0,{:.2})\"",
+                            " style=\"background:rgba(var(--suspect),{:.2})\"",
                             one.suspiciousness * 0.6
                         ),
                         format!(
@@ -229,13 +263,12 @@ impl Report<'_> {
                 let line = escaped(line.trim_end_matches('\r'));
                 let _ = writeln!(
                     page,
-                    "<tr{colour}>{columns}<td>{number}<td><pre>{line}</pre></tr>"
+                    "<tr{colour}>{columns}<td class=\"number\">{number}<td class=\"code\">{line}</tr>"
                 );
             }
-            page.push_str("</table></details>\n");
+            page.push_str("</table></div></details>\n");
         }
-        page.push_str("</html>\n");
-        page
+        crate::page::page("Fault localization", &page)
     }
 
     /// Returns the ranking as JSON with a newline at the end.

@@ -87,6 +87,10 @@ pub fn patch(number: usize, patch: &Patch, style: Style) -> String {
         };
         let _ = writeln!(text, "{}", style.paint("2", &note));
     }
+    if let Some(proposal) = &patch.proposal {
+        let note = format!("  proposed as {}", crate::screen::one_line(proposal));
+        let _ = writeln!(text, "{}", style.paint("2", &note));
+    }
     if let Some(objection) = &patch.undefined {
         let note = format!("  passes, but by undefined behaviour: {objection}");
         let _ = writeln!(text, "{}", style.paint("31", &note));
@@ -182,6 +186,17 @@ pub fn summary(outcome: &RepairOutcome) -> String {
         count(stats.reached as u64, "location", "locations"),
         count(stats.executions, "execution", "executions"),
     );
+    if let Some((tried, passed)) = stats.proposals {
+        let _ = writeln!(
+            text,
+            "Tried {}: {} all tests.",
+            count(tried as u64, "proposal", "proposals"),
+            match passed {
+                1 => "1 passes".to_owned(),
+                n => format!("{} pass", grouped(n as u64)),
+            }
+        );
+    }
     let shows_others = outcome
         .patches
         .iter()

@@ -134,7 +134,7 @@ struct Compiler<'a> {
 
 #[derive(Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-enum FailureOf<'a> {
+pub(crate) enum FailureOf<'a> {
     /// It ended with another exit status: `expected`, `actual`.
     ExitStatus { expected: i32, actual: i32 },
     /// A signal ended it: `number`, `name`.
@@ -208,33 +208,38 @@ fn key(verdict: &PatchVerdict) -> &'static str {
 fn failure_of(failure: &Failure) -> FailureOf<'_> {
     match failure {
         Failure::NotRun(message) => FailureOf::NotRun { message },
-        Failure::Ran(reason) => match reason {
-            FailReason::ExitCode { expected, actual } => FailureOf::ExitStatus {
-                expected: *expected,
-                actual: *actual,
-            },
-            FailReason::Signal(number) => FailureOf::Signal {
-                number: *number,
-                name: signal_name(*number),
-            },
-            FailReason::Output(difference) => FailureOf::Output {
-                line: difference.line,
-                expected: difference.expected.as_deref(),
-                found: difference.found.as_deref(),
-            },
-            FailReason::TimedOut(TimeKind::Wall) => FailureOf::TimeOut { of: "wall" },
-            FailReason::TimedOut(TimeKind::Cpu) => FailureOf::TimeOut { of: "cpu" },
-            FailReason::TimedOut(TimeKind::Endless) => FailureOf::TimeOut { of: "endless" },
-            FailReason::LimitExceeded(kind) => FailureOf::Limit {
-                of: kind.to_string(),
-            },
-            FailReason::SanitizerReport(report) => FailureOf::Sanitizer { report },
+        Failure::Ran(reason) => failed(reason),
+    }
+}
+
+/// How a test failed that was run.
+pub(crate) fn failed(reason: &FailReason) -> FailureOf<'_> {
+    match reason {
+        FailReason::ExitCode { expected, actual } => FailureOf::ExitStatus {
+            expected: *expected,
+            actual: *actual,
         },
+        FailReason::Signal(number) => FailureOf::Signal {
+            number: *number,
+            name: signal_name(*number),
+        },
+        FailReason::Output(difference) => FailureOf::Output {
+            line: difference.line,
+            expected: difference.expected.as_deref(),
+            found: difference.found.as_deref(),
+        },
+        FailReason::TimedOut(TimeKind::Wall) => FailureOf::TimeOut { of: "wall" },
+        FailReason::TimedOut(TimeKind::Cpu) => FailureOf::TimeOut { of: "cpu" },
+        FailReason::TimedOut(TimeKind::Endless) => FailureOf::TimeOut { of: "endless" },
+        FailReason::LimitExceeded(kind) => FailureOf::Limit {
+            of: kind.to_string(),
+        },
+        FailReason::SanitizerReport(report) => FailureOf::Sanitizer { report },
     }
 }
 
 /// Why a verdict is what it is, in words.
-fn reason(verdict: &PatchVerdict, tests: &Tests) -> Option<String> {
+pub(crate) fn reason(verdict: &PatchVerdict, tests: &Tests) -> Option<String> {
     match verdict {
         PatchVerdict::Plausible => None,
         PatchVerdict::Implausible(killer) => {
@@ -282,7 +287,7 @@ fn reached_by(reached: Reached) -> (&'static str, Option<usize>) {
 }
 
 /// How a verdict was reached, in words.
-fn how(patch: &Validated, outcome: &Validation) -> Option<String> {
+pub(crate) fn how(patch: &Validated, outcome: &Validation) -> Option<String> {
     let (word, of) = reached_by(patch.reached()?);
     let words = word.replace('_', " ");
     let words = match of {
@@ -374,7 +379,7 @@ fn summary_of(outcome: &Validation) -> Summary {
 }
 
 /// Strings and numbers only: this cannot fail.
-fn line_of(value: &impl Serialize) -> String {
+pub(crate) fn line_of(value: &impl Serialize) -> String {
     let mut text = serde_json::to_string(value).unwrap_or_default();
     text.push('\n');
     text
@@ -433,6 +438,17 @@ struct VerdictLine<'a> {
 }
 
 #[derive(Serialize)]
+struct RefusedLine<'a> {
+    /// `error`.
+    #[serde(rename = "type")]
+    kind: &'static str,
+    /// The line of the input, from 1.
+    line: usize,
+    /// What is wrong with it. The next lines count all the same.
+    message: &'a str,
+}
+
+#[derive(Serialize)]
 struct EndLine {
     /// `end`.
     #[serde(rename = "type")]
@@ -469,6 +485,15 @@ impl Stream {
             kind: "verdict",
             index,
             patch: patch_of(patch, Named::new(patch, id), &self.tests),
+        })
+    }
+
+    /// The answer to a line of the input that has no patch.
+    pub fn refused(line: usize, message: &str) -> String {
+        line_of(&RefusedLine {
+            kind: "error",
+            line,
+            message,
         })
     }
 
@@ -567,7 +592,7 @@ pub fn table(outcome: &Validation, style: Style) -> String {
     text
 }
 
-fn summary(outcome: &Validation) -> String {
+pub(crate) fn summary(outcome: &Validation) -> String {
     let Summary {
         patches,
         plausible,

@@ -12,10 +12,11 @@ use std::{
 };
 
 /// The sources of which the JSON is, with the command that prints it. A new report is a line here.
-const SOURCES: [(&str, &[&str]); 10] = [
+const SOURCES: [(&str, &[&str]); 11] = [
     ("repair", &["json.rs"]),
     ("validate", &["validation.rs", "validation/stats.rs"]),
     ("`--compare` of repair and validate", &["behaviour.rs"]),
+    ("lines of `repair --propose`", &["proposals.rs"]),
     ("localize", &["localization.rs"]),
     ("prove", &["proof.rs"]),
     (

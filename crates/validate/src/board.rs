@@ -167,6 +167,13 @@ impl<'b> Board<'b> {
         }
     }
 
+    /// Takes the verdict of an earlier patch that makes the same tree.
+    pub fn recall(&self, entry: usize, checked: &Checked) {
+        let mut state = self.state();
+        self.write(&mut state, entry, checked);
+        state.stats.duplicates += 1;
+    }
+
     fn and_followers(&self, entry: usize) -> impl Iterator<Item = usize> + '_ {
         std::iter::once(entry).chain(self.followers[entry].iter().copied())
     }

@@ -11,7 +11,7 @@
 //! 3. [`plain`]: each other patch by itself: applied to a worker's copy, built with the project's own
 //!    build command, tested; then the copy is put back to what it was.
 //!
-//! [`schedule`] orders the tests, [`journal`] keeps what is known across interruptions.
+//! [`schedule`] orders the tests, [`journal`] keeps what is known across interruptions, and [`mod@serve`] validates patches as they come.
 //!
 //! # Invariants
 //! * The user's tree is only read.
@@ -33,7 +33,9 @@ pub mod plain;
 pub mod prepare;
 pub mod rebuild;
 pub mod schedule;
+pub mod serve;
 pub mod set;
+pub mod shard;
 pub mod test_files;
 mod together;
 pub mod tree;
@@ -59,7 +61,9 @@ pub use outcome::{Phase, Reached, Stats, Tests, Validated, Validation, WovenStat
 pub use plain::Way;
 pub use promising::MOST_TOGETHER;
 pub use run::validate;
+pub use serve::{Inbox, serve};
 pub use set::{Entry, PatchSet, read_set};
+pub use shard::Shard;
 pub use test_files::{TestFiles, is_in_test_folder, is_of_program};
 pub use tree::ProjectTree;
 pub use verdict::{CompileFailure, Failure, Killer, PatchVerdict, TestResult};

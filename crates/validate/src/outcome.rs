@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use patchwright_exec::{Baseline, TestSuite, Verdict};
 use patchwright_patches::{Origin, PatchId};
+use serde::{Deserialize, Serialize};
 
 use crate::ValidateOptions;
 use crate::plain::Way;
 use crate::verdict::{PatchVerdict, TestResult};
 
 /// The tests of the project with their results on the untouched program.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tests {
     /// Their names, in the order of the suite.
     pub names: Vec<String>,
@@ -22,7 +23,7 @@ pub struct Tests {
 }
 
 /// The result of a test on the untouched program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Untouched {
     /// It passes.
     Passes,
@@ -84,7 +85,7 @@ impl Tests {
 }
 
 /// A patch with its verdict.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Validated {
     /// Its name.
     pub id: PatchId,
@@ -181,6 +182,43 @@ pub struct Stats {
     pub validate: Duration,
     /// The parts of both, in the order in which they began. Parts of one name are one.
     pub phases: Vec<Phase>,
+}
+
+impl Stats {
+    /// Adds what was done for another part of the patches; its times are not added.
+    pub fn add(&mut self, other: &Stats) {
+        let Stats {
+            untouched_builds,
+            builds,
+            full_builds,
+            executions,
+            resumed,
+            duplicates,
+            woven,
+            audited,
+            audits_failed,
+            renewed_copies,
+            prepare: _,
+            validate: _,
+            phases: _,
+        } = other;
+        for (sum, number) in [
+            (&mut self.untouched_builds, untouched_builds),
+            (&mut self.builds, builds),
+            (&mut self.full_builds, full_builds),
+            (&mut self.executions, executions),
+            (&mut self.resumed, resumed),
+            (&mut self.duplicates, duplicates),
+            (&mut self.audited, audited),
+            (&mut self.audits_failed, audits_failed),
+            (&mut self.renewed_copies, renewed_copies),
+        ] {
+            *sum += number;
+        }
+        if let Some(woven) = woven {
+            self.woven.get_or_insert_default().add(woven);
+        }
+    }
 }
 
 /// A phase of a run, with its times.

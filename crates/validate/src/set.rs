@@ -62,7 +62,7 @@ pub struct PatchSet {
 
 impl PatchSet {
     /// Adds a patch, without what it changes of `tests`.
-    fn add(
+    pub(crate) fn add(
         &mut self,
         mut applied: Applied,
         trees: &mut HashMap<Digest, usize>,

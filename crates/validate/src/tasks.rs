@@ -27,7 +27,7 @@ use crate::together::Together;
 use crate::unasked::{FEW, TELLING, is_doubtful, is_doubtful_but_for_tests};
 use crate::verdict::PatchVerdict;
 use crate::woven::Woven;
-use crate::{Confirm, Event};
+use crate::{Confirm, Event, ValidateOptions};
 
 /// A patch to validate.
 #[derive(Clone, Copy)]
@@ -93,31 +93,12 @@ pub(crate) fn run_tasks(
 ) -> Result<(), ValidateError> {
     let (options, surroundings) = (board.options, board.surroundings);
     board.count_untouched(prepared.is_built);
-    let numbers = |tests: Vec<&BaselineTest>| -> Vec<usize> {
-        tests.into_iter().map(|test| test.index).collect()
-    };
-    let UntouchedTests {
-        baseline, leaves, ..
-    } = &prepared.untouched;
-    let aside = Tests::of(baseline, options).set_aside;
-    let to_mend = baseline
-        .failing()
-        .filter(|test| !aside.contains(&test.index));
-    let schedule = Schedule::new(
-        set.distinct().count(),
-        &numbers(to_mend.collect()),
-        &numbers(baseline.passing().collect()),
-        // A test may need what the one before it left.
-        options.prioritize && !leaves,
-    );
+    let baseline = &prepared.untouched.baseline;
+    let schedule = schedule(set, &prepared.untouched, options);
     if !prepared.is_supposed {
         settle_put_off(set, &prepared, board, journal)?;
     }
-    let distinct: Vec<Task> = set
-        .distinct()
-        .enumerate()
-        .map(|(number, entry)| Task { number, entry })
-        .collect();
+    let distinct = tasks(set);
     let open = || distinct.iter().filter(|task| !board.is_settled(task.entry));
     let entries: Vec<usize> = open().map(|task| task.entry).collect();
     let (phases, count) = (times.phases, baseline.tests.len());
@@ -133,6 +114,14 @@ pub(crate) fn run_tasks(
             board.set_apart(entry, "so few patches are built in less time");
         }
     }
+    let mut plain = Plain::new(
+        project,
+        &prepared,
+        options,
+        surroundings,
+        (snapshot, distinct.len()),
+    );
+    let mut workers = Pool::of(vec![worker]);
     let mut run = Run {
         is_woven,
         watch: cost.watch(),
@@ -142,14 +131,8 @@ pub(crate) fn run_tasks(
         board,
         journal,
         schedule: &schedule,
-        plain: Plain::new(
-            project,
-            &prepared,
-            options,
-            surroundings,
-            (snapshot, distinct.len()),
-        ),
-        workers: Pool::of(vec![worker]),
+        plain: &mut plain,
+        workers: &mut workers,
     };
     if learns {
         let before = phases.processor(ONE_BY_ONE);
@@ -183,16 +166,84 @@ pub(crate) fn run_tasks(
         if size > 0 {
             run.have_workers(size)?;
             let audit = Audit {
-                plain: &run.plain,
+                plain: run.plain,
                 set,
                 board,
                 journal,
                 order: schedule.order(0),
             };
-            audit.run(&mut run.workers)?;
+            audit.run(run.workers)?;
         }
     }
     board.count_renewed(run.plain.renewed());
+    Ok(())
+}
+
+/// The different patches of a set.
+fn tasks(set: &PatchSet) -> Vec<Task> {
+    let numbered = set.distinct().enumerate();
+    numbered
+        .map(|(number, entry)| Task { number, entry })
+        .collect()
+}
+
+/// The order of the tests for the patches of a set.
+fn schedule(set: &PatchSet, untouched: &UntouchedTests, options: &ValidateOptions) -> Schedule {
+    let numbers = |tests: Vec<&BaselineTest>| -> Vec<usize> {
+        tests.into_iter().map(|test| test.index).collect()
+    };
+    let UntouchedTests {
+        baseline, leaves, ..
+    } = untouched;
+    let aside = Tests::of(baseline, options).set_aside;
+    let to_mend = baseline
+        .failing()
+        .filter(|test| !aside.contains(&test.index));
+    Schedule::new(
+        set.distinct().count(),
+        &numbers(to_mend.collect()),
+        &numbers(baseline.passing().collect()),
+        // A test may need what the one before it left.
+        options.prioritize && !leaves,
+    )
+}
+
+/// Validates the patches of a set whose verdicts are not on the board, where the workers stay for further sets. They are woven if that
+/// takes less time. The processor times are those of a build and of all tests.
+pub(crate) fn run_batch(
+    set: &PatchSet,
+    prepared: &Prepared,
+    project: &Project,
+    board: &Board<'_>,
+    journal: Option<&Journal>,
+    (build, tests): (Duration, Duration),
+    (plain, workers): (&mut Plain<'_>, &mut Pool),
+) -> Result<(), ValidateError> {
+    let options = board.options;
+    let schedule = schedule(set, &prepared.untouched, options);
+    let distinct = tasks(set);
+    let open = distinct.iter().filter(|task| !board.is_settled(task.entry));
+    let entries: Vec<usize> = open.map(|task| task.entry).collect();
+    let count = prepared.untouched.baseline.tests.len();
+    let cost = Cost::of_builds(set, &entries, prepared.commands.as_deref(), build);
+    let cost = cost.with_tests(tests, count);
+    let mut run = Run {
+        is_woven: options.schemata && (!options.by_cost || cost.is_less_woven()),
+        watch: cost.watch(),
+        project,
+        set,
+        prepared,
+        board,
+        journal,
+        schedule: &schedule,
+        plain,
+        workers,
+    };
+    for portion in portions(&distinct) {
+        if run.portion(portion)?.is_break() {
+            break;
+        }
+    }
     Ok(())
 }
 
@@ -220,7 +271,7 @@ fn settle_put_off(
 }
 
 /// What portions of a set are validated with.
-struct Run<'r> {
+struct Run<'r, 'p> {
     /// Patches are woven together where that can be done.
     is_woven: bool,
     watch: Watch,
@@ -230,11 +281,11 @@ struct Run<'r> {
     board: &'r Board<'r>,
     journal: Option<&'r Journal>,
     schedule: &'r Schedule,
-    plain: Plain<'r>,
-    workers: Pool,
+    plain: &'r mut Plain<'p>,
+    workers: &'r mut Pool,
 }
 
-impl Run<'_> {
+impl Run<'_, '_> {
     /// Starts workers for so many tasks, as far as they are wanted.
     fn have_workers(&mut self, tasks: usize) -> Result<(), ValidateError> {
         let (options, surroundings) = (self.board.options, self.board.surroundings);
@@ -305,7 +356,7 @@ impl Run<'_> {
     ) -> Result<ControlFlow<()>, ValidateError> {
         let (set, board, journal) = (self.set, self.board, self.journal);
         let (prepared, schedule) = (self.prepared, self.schedule);
-        let (plain, workers) = (&self.plain, &mut self.workers);
+        let (plain, workers) = (&*self.plain, &mut *self.workers);
         let (options, leaves) = (board.options, prepared.untouched.leaves);
         let known = (prepared.is_built, self.set.distinct().count() > FEW);
         // If the run stops, it is after the first patches.

@@ -154,7 +154,7 @@ fn patched(
     let tree = FolderTree::new(&root);
     let reading = Reading {
         strip: None,
-        counts: Counts::Believed,
+        counts: Counts::Corrected,
     };
     let sources = [Source::Path(patches.to_path_buf())];
     let set = read_set(

@@ -5,7 +5,7 @@ use std::{ffi::OsString, path::PathBuf, time::Duration};
 use clap::Args;
 use patchwright_exec::duration::NoDuration;
 
-use crate::{cached::CacheArgs, inputs::InputArgs, times::duration};
+use crate::{cached::CacheArgs, ci::CiArgs, inputs::InputArgs, times::duration};
 
 /// Flags of `patchwright prove`.
 #[derive(Args, Debug)]
@@ -144,6 +144,14 @@ pub struct ProveArgs {
     /// It is a C file, and for a program also a case for `patchwright repair`.
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub test: Option<PathBuf>,
+
+    /// Also write a page with the counterexample and the repairs
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub html: Option<PathBuf>,
+
+    /// Where editors and pipelines read.
+    #[command(flatten)]
+    pub ci: CiArgs,
 
     /// Print JSON
     #[arg(long, help_heading = "Output")]

@@ -140,6 +140,9 @@ pub enum ProjectError {
         place: Place,
         source: SelectionError,
     },
+    /// A change whose lines are to be looked at, and that cannot be read or has none.
+    #[error("{named}: {message}")]
+    Changed { named: String, message: String },
     /// A selected file outside the project.
     #[error("{place}: {} is outside the project {}", file.display(), root.display())]
     OutsideProject {

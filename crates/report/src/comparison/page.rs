@@ -18,36 +18,22 @@ pub struct PageSource {
 }
 
 const STYLE: &str = "
-body { font: 15px/1.45 system-ui, sans-serif; margin: 0 auto; max-width: 1500px; padding: 1em 1.5em; color: #1c2128; background: #fff; }
-h1 { font-size: 1.4em; margin: .3em 0; } h2 { font-size: 1.1em; margin: 1.4em 0 .4em; }
-code, pre, td.code { font: 13px/1.4 ui-monospace, monospace; }
 .sources { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); gap: 1em; }
-.source { border: 1px solid #d0d7de; border-radius: 6px; overflow: auto; max-height: 34em; }
-.source table { border-collapse: collapse; width: 100%; } .source td { padding: 0 .6em; white-space: pre; }
-.source td.number { color: #6e7781; text-align: right; user-select: none; width: 1%; }
-.source caption { text-align: left; padding: .4em .6em; font-weight: 600; background: #f6f8fa; }
-tr.old { background: #ffebe9; } tr.new { background: #dafbe1; } tr.met td.number { border-left: 3px solid #bf8700; }
-details { margin: .25em 0 .25em 1.1em; border-left: 1px solid #d0d7de; padding-left: .7em; }
-summary { cursor: pointer; } .kind { font-weight: 600; } .different, .old-fails, .fails-otherwise { color: #b35900; }
-.new-fails { color: #cf222e; } .equal { color: #1a7f37; }
-.partition { margin: .5em 0 .9em; } .partition table { border-collapse: collapse; margin: .2em 0; }
-.partition td, .partition th { border: 1px solid #d0d7de; padding: .2em .6em; text-align: left; vertical-align: top; }
-pre { background: #f6f8fa; padding: .7em; border-radius: 6px; overflow: auto; }
-@media (prefers-color-scheme: dark) { body { background: #0d1117; color: #e6edf3; } pre, .source caption { background: #161b22; }
-tr.old { background: #4c1d1d; } tr.new { background: #12351f; } }
+.source { max-height: 34em; }
+.source td.number { color: var(--faint); text-align: right; user-select: none; width: 1%; }
+.source caption { text-align: left; padding: .4em .6em; font-weight: 600; background: var(--soft); }
+tr.old { background: var(--removed); } tr.new { background: var(--added); } tr.met td.number { border-left: 3px solid var(--warn); }
+details { margin: .25em 0 .25em 1.1em; border-left: 1px solid var(--line); padding-left: .7em; }
+.kind { font-weight: 600; } .different, .old-fails, .fails-otherwise { color: var(--warn); }
+.new-fails { color: var(--bad); } .equal { color: var(--good); }
+.partition { margin: .5em 0 .9em; } .partition table { margin: .2em 0; }
 ";
 
 impl Comparison {
     /// Returns a self-contained HTML page.
     pub fn page(&self, sources: &[PageSource; 2]) -> String {
-        let mut page = String::new();
+        let mut page = format!("<style>{STYLE}</style>\n");
         let title = format!("{} → {}", self.old, self.new);
-        let _ = write!(
-            page,
-            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
-             content=\"width=device-width\">\n<title>{0}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{0}</h1>\n",
-            escaped(&title)
-        );
         let text = self.text(Style { colour: false });
         let first = text.lines().next().unwrap_or_default();
         let _ = writeln!(page, "<p>{}</p>", escaped(first));
@@ -63,12 +49,8 @@ impl Comparison {
             let all: Vec<&Partition> = self.partitions.iter().collect();
             write_tree(&mut page, &all, 0);
         }
-        let _ = write!(
-            page,
-            "<h2>Report</h2>\n<pre>{}</pre>\n</body>\n</html>\n",
-            escaped(&text)
-        );
-        page
+        let _ = write!(page, "<h2>Report</h2>\n<pre>{}</pre>\n", escaped(&text));
+        crate::page::page(&title, &page)
     }
 
     fn write_source(&self, page: &mut String, source: &PageSource, class: &str) {

@@ -1,0 +1,355 @@
+//! `patchwright init`: looks at a project, finds out how it is built and tested, and writes that down.
+
+mod builds;
+mod fuzzers;
+mod look;
+mod programs;
+mod scripts;
+mod suites;
+mod written;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::Args;
+use patchwright_exec::{
+    Baseline, BaselineOptions, CancelToken, FileError, PoolError, Project, ProjectError,
+    ProjectFlags, RecordError, RunnerProgram, Scratch, TestError, Worker, WorkerOptions, files,
+    project::CONFIG_FILE, record,
+};
+
+use crate::{
+    Exit, args::DescriptionArgs, places::Places, progress::Progress, project, protection, signals,
+};
+use builds::Build;
+use look::Look;
+use written::{DRIVER, Tests, description};
+
+/// Flags of `patchwright init`.
+#[derive(Args, Debug)]
+pub struct InitArgs {
+    /// The project's folder
+    #[arg(default_value = ".")]
+    pub project: PathBuf,
+
+    /// Write over a description that is there
+    #[arg(long)]
+    pub force: bool,
+
+    /// Print the description, and write nothing
+    #[arg(long)]
+    pub print: bool,
+
+    /// What is known already.
+    #[command(flatten)]
+    pub description: DescriptionArgs,
+}
+
+/// Why a project cannot be described.
+#[derive(Debug, thiserror::Error)]
+enum InitError {
+    #[error(transparent)]
+    Project(#[from] ProjectError),
+    #[error("{} is there already; --force writes over it", .0.display())]
+    Exists(PathBuf),
+    #[error(
+        "nothing in {} says how it is built: there is no Makefile, configure, CMakeLists.txt, meson.build or C file; give the command with --build",
+        .0.display()
+    )]
+    NoBuild(PathBuf),
+    #[error("no way to build the project works; {0}")]
+    NotBuilt(String),
+    #[error(transparent)]
+    File(#[from] FileError),
+    #[error(transparent)]
+    Pool(#[from] PoolError),
+    #[error(transparent)]
+    Record(#[from] RecordError),
+    #[error(transparent)]
+    Test(#[from] TestError),
+}
+
+/// Runs the command.
+pub fn run(args: &InitArgs) -> Exit {
+    match try_run(args) {
+        Ok(exit) => exit,
+        Err(error) => {
+            if crate::signals::have_come() {
+                eprintln!("patchwright: interrupted");
+                return Exit::Interrupted;
+            }
+            eprintln!("patchwright: error: {error}");
+            match error {
+                InitError::NotBuilt(_) | InitError::Record(RecordError::Build(_)) => {
+                    Exit::BadProject
+                }
+                _ => Exit::BadInput,
+            }
+        }
+    }
+}
+
+fn try_run(args: &InitArgs) -> Result<Exit, InitError> {
+    let mut scratch = Scratch::in_default_place_telling(&signals::removing)?;
+    let cancel = CancelToken::new().map_err(|source| FileError::new("open", "a pipe", source))?;
+    signals::cancel_on_signals(cancel.clone(), false);
+    // What flags say of protection and limits counts; what a description says that is to be replaced does not.
+    let flags = DescriptionArgs {
+        driver: None,
+        tests: Vec::new(),
+        program: None,
+        cases: None,
+        ..args.description.clone()
+    };
+    let root = args.project.clone();
+    let config = root.join(CONFIG_FILE);
+    if config.exists() && !args.force && !args.print {
+        return Err(InitError::Exists(config));
+    }
+    let project = Project {
+        tests: None,
+        ..undescribed(&root, &flags, &scratch)?
+    };
+    let permitted = protection::set_up(&mut scratch, &project, None)?;
+    let program = RunnerProgram::current_exe(["__runner"])
+        .map_err(|source| FileError::new("find", "the running program", source))?;
+    let places = Places::new(scratch.path(), &root);
+    let progress = Progress::new(&places);
+    permitted.iter().for_each(|told| progress.warn(told));
+    let found = explore(args, &project, &program, &scratch, &cancel, &progress);
+    progress.finish();
+    let Found { build, tests, open } = found?;
+    let text = description(&build, tests.as_ref());
+    if args.print {
+        print!("{text}");
+        if let Some(Tests::Driver { script, .. }) = &tests {
+            print!("\n# {DRIVER}\n{}", indented(script));
+        }
+        tell_open(&open);
+        return Ok(if tests.is_some() {
+            Exit::Found
+        } else {
+            Exit::Nothing
+        });
+    }
+    files::write_atomic(&project.root.join(CONFIG_FILE), text.as_bytes())?;
+    for (name, text) in &build.files {
+        files::write_atomic(&project.root.join(name), text.as_bytes())?;
+        println!("{}: written, too", root.join(name).display());
+    }
+    println!("{}: {}", config.display(), build.how);
+    let Some(tests) = tests else {
+        tell_open(&open);
+        println!("No tests were found: name them in the section [tests].");
+        return Ok(Exit::Nothing);
+    };
+    if let Tests::Driver { script, .. } = &tests {
+        let driver = project.root.join(DRIVER);
+        files::write_atomic(&driver, script.as_bytes())?;
+        files::make_executable(&driver)?;
+        println!("{}: runs a test by its name", root.join(DRIVER).display());
+    }
+    println!("Tests: {}.", tests.how());
+    let described = project::load_described(&root, None, &flags, Vec::new(), &scratch)?;
+    let progress = Progress::new(&places);
+    let baseline = baseline(&described, &program, &scratch, &cancel, &progress);
+    progress.finish();
+    tell_baseline(&baseline?);
+    tell_open(&open);
+    let tried = protection::untold(&scratch);
+    tried.iter().for_each(|told| progress.warn(told));
+    Ok(Exit::Found)
+}
+
+/// The project without what its description says of build and tests, which is to be found out.
+fn undescribed(
+    root: &Path,
+    flags: &DescriptionArgs,
+    scratch: &Scratch,
+) -> Result<Project, ProjectError> {
+    // A description that is to be replaced may be broken, so it is not read: the flags are those of an empty one.
+    let empty = scratch.path().join("no-description.toml");
+    files::write_atomic(&empty, b"")?;
+    Project::load(
+        root,
+        &ProjectFlags {
+            config: Some(empty),
+            build: flags.build.clone(),
+            prepare: flags.prepare.clone(),
+            exclude: flags.exclude.clone(),
+            build_timeout: flags.build_timeout,
+            network: flags.network,
+            unprotected: flags.unprotected,
+            allow_writes: flags
+                .allow_writes
+                .iter()
+                .map(|folder| std::path::absolute(folder).unwrap_or_else(|_| folder.clone()))
+                .collect(),
+            ..ProjectFlags::default()
+        },
+    )
+}
+
+/// What was found out.
+struct Found {
+    build: Build,
+    tests: Option<Tests>,
+    /// What could not be found out.
+    open: Vec<String>,
+}
+
+fn explore(
+    args: &InitArgs,
+    project: &Project,
+    program: &RunnerProgram,
+    scratch: &Scratch,
+    cancel: &CancelToken,
+    progress: &Progress<'_>,
+) -> Result<Found, InitError> {
+    let guesses = match &args.description.build {
+        Some(build) => vec![Build::given(build, args.description.prepare.as_deref())],
+        None => builds::guesses(&project.root)?,
+    };
+    if guesses.is_empty() {
+        return Err(InitError::NoBuild(project.root.clone()));
+    }
+    let mut failures = Vec::new();
+    let mut best: Option<Found> = None;
+    for (number, build) in guesses.into_iter().enumerate() {
+        progress.phase("building the project");
+        let options = WorkerOptions::new(project, &project.root, program, scratch, cancel);
+        let mut worker = Worker::start(0, &format!("init-{number}"), &options)?;
+        for (name, text) in &build.files {
+            files::write_atomic(&worker.sandbox.folder().join(name), text.as_bytes())?;
+        }
+        let sources = look::files_of(worker.sandbox.folder())?;
+        let commands = build.prepare.iter().chain([&build.build]);
+        let mut built = Ok(());
+        for command in commands {
+            built = built.and_then(|()| record::run_in_copy(&mut worker, command.as_ref()));
+        }
+        if let Err(error) = built {
+            if cancel.is_cancelled() {
+                return Err(RecordError::Build(error).into());
+            }
+            failures.push(format!("`{}`: {error}", build.build));
+            continue;
+        }
+        progress.phase("looking for tests");
+        let mut look = Look::new(worker, sources, progress)?;
+        let mut open = Vec::new();
+        let tests = tests_of(&mut look, &build, &mut open);
+        let found = Found { build, tests, open };
+        // Another way to build it may know of tests that this one does not.
+        if found.tests.is_some() && found.open.is_empty() {
+            return Ok(found);
+        }
+        if best
+            .as_ref()
+            .is_none_or(|best| best.tests.is_none() && found.tests.is_some())
+        {
+            best = Some(found);
+        }
+    }
+    best.ok_or_else(|| InitError::NotBuilt(failures.join("\n")))
+}
+
+/// The tests of a built project, by the first way that finds some.
+fn tests_of(look: &mut Look<'_>, build: &Build, open: &mut Vec<String>) -> Option<Tests> {
+    type Way = fn(&mut Look<'_>, &Build, &mut Vec<String>) -> Option<Tests>;
+    let ways: [Way; 8] = [
+        fuzzers::crash_inputs,
+        suites::ctest,
+        suites::meson,
+        scripts::cases,
+        suites::automake,
+        programs::suite,
+        scripts::scripts,
+        suites::make_target,
+    ];
+    ways.iter().find_map(|way| way(look, build, open))
+}
+
+fn baseline(
+    project: &Project,
+    program: &RunnerProgram,
+    scratch: &Scratch,
+    cancel: &CancelToken,
+    progress: &Progress<'_>,
+) -> Result<Baseline, InitError> {
+    let suite = project.require_tests()?;
+    progress.phase("building the project");
+    let options = WorkerOptions::new(project, &project.root, program, scratch, cancel);
+    let mut worker = Worker::start(0, "init-baseline", &options)?;
+    record::prepare_copy(&mut worker, project)?;
+    if let Some(build) = &project.build {
+        record::run_in_copy(&mut worker, build).map_err(RecordError::Build)?;
+    }
+    progress.phase("running the tests");
+    let options = BaselineOptions {
+        limits: project.limits.clone(),
+        prove_endless: true,
+        ..BaselineOptions::default()
+    };
+    let total = options.runs() * suite.tests.len();
+    let done = |done| progress.progress(done, total);
+    Ok(Baseline::measure(
+        &mut worker.runner,
+        &worker.sandbox,
+        suite,
+        &options,
+        done,
+    )?)
+}
+
+/// A test is slow that takes longer than this, …
+const SLOW: Duration = Duration::from_secs(5);
+
+/// So many names are told.
+const MOST_NAMES: usize = 10;
+
+fn tell_baseline(baseline: &Baseline) {
+    let total = baseline.tests.len();
+    let failing: Vec<_> = baseline.failing().collect();
+    let flaky: Vec<&str> = baseline.flaky().map(|test| &test.name[..]).collect();
+    println!(
+        "{} of {total} pass, {} fail, {} are flaky.",
+        total - failing.len() - flaky.len(),
+        failing.len(),
+        flaky.len()
+    );
+    for test in failing.iter().take(MOST_NAMES) {
+        println!("  fails: {}{}", test.name, test.failure());
+    }
+    if failing.len() > MOST_NAMES {
+        println!("  and {} more fail", failing.len() - MOST_NAMES);
+    }
+    for name in flaky.iter().take(MOST_NAMES) {
+        println!("  flaky: {name} (it passed once and failed once; it is set aside)");
+    }
+    let slow = baseline.tests.iter().filter(|test| test.expected > SLOW);
+    for test in slow.take(MOST_NAMES) {
+        println!(
+            "  slow: {} ({:.0} s)",
+            test.name,
+            test.expected.as_secs_f64()
+        );
+    }
+    if total > 0 && failing.len() == total {
+        println!("Every test fails: mostly the driver is wrong then.");
+    } else if failing.is_empty() {
+        println!(
+            "No test fails: `validate`, `localize` and `prove` work; a repair needs one that shows the bug."
+        );
+    }
+}
+
+fn tell_open(open: &[String]) {
+    for text in open {
+        println!("Not found out: {text}");
+    }
+}
+
+fn indented(text: &str) -> String {
+    text.lines().map(|line| format!("#   {line}\n")).collect()
+}

@@ -1,0 +1,176 @@
+//! `patchwright init` describes projects by looking at them, and `patchwright doctor` looks at the machine.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "these tests are a user of the program: they make projects and start it"
+)]
+
+use std::fs;
+
+use crate::common::{Place, stderr, stdout};
+
+/// What init says of a project, and the description that it writes.
+fn described(place: &Place, flags: &[&str]) -> (String, String) {
+    let output = place.run(["init", "project"].iter().chain(flags));
+    assert_eq!(
+        output.status.code(),
+        Some(0),
+        "{}{}",
+        stdout(&output),
+        stderr(&output)
+    );
+    assert_eq!(place.leftovers(), [""; 0]);
+    let text = fs::read_to_string(place.project().join("patchwright.toml")).unwrap();
+    (stdout(&output), text)
+}
+
+/// A library with a bug.
+const MAX: &str = "int max(int a, int b) {\n  if (a > b)\n    return a;\n  return b - 1;\n}\n";
+
+/// A test program that prints a line for each test.
+const TESTS: &str = "#include <stdio.h>\nint max(int, int);\nstatic int fails;\n\
+    static void test(const char *name, int ok) {\n  printf(\"%s: %s\\n\", ok ? \"PASS\" : \"FAIL\", name);\n  fails += !ok;\n}\n\
+    int main(void) {\n  test(\"first\", max(2, 1) == 2);\n  test(\"second\", max(1, 2) == 2);\n  test(\"equal\", max(3, 3) == 3);\n  return fails;\n}\n";
+
+#[test]
+fn a_makefile_and_a_test_program_are_described_so_that_a_repair_needs_nothing_else() {
+    let place = Place::new();
+    place.write("max.c", MAX);
+    place.write("test_max.c", TESTS);
+    place.write(
+        "Makefile",
+        "test_max: max.c test_max.c\n\t$(CC) -g -o $@ $^\ncheck: test_max\n\t./test_max\n",
+    );
+    let (said, text) = described(&place, &[]);
+    assert!(said.contains("1 of 3 pass, 2 fail, 0 are flaky."), "{said}");
+    assert!(text.contains("build = \"make\""), "{text}");
+    assert!(text.contains("\"second\""), "{text}");
+    let output = place.run(["repair", "project", "--first"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let again = place.run(["init", "project"]);
+    assert_eq!(again.status.code(), Some(2));
+    assert!(stderr(&again).contains("is there already; --force writes over it"));
+}
+
+#[test]
+fn a_suite_that_lists_its_tests_is_split_by_its_own_list() {
+    let place = Place::new();
+    place.write("max.c", MAX);
+    place.write(
+        "suite.c",
+        "#include <stdio.h>\n#include <string.h>\nint max(int, int);\n\
+         static int alpha(void) { return max(2, 1) == 2; }\nstatic int beta(void) { return max(1, 2) == 2; }\n\
+         int main(int argc, char **argv) {\n  if (argc > 1 && !strcmp(argv[1], \"--list\")) {\n    puts(\"alpha\\nbeta\");\n    return 0;\n  }\n\
+         \x20 if (argc > 1 && !strcmp(argv[1], \"alpha\")) return !alpha();\n\
+         \x20 if (argc > 1 && !strcmp(argv[1], \"beta\")) return !beta();\n\
+         \x20 if (argc > 1) return 2;\n  return !(alpha() && beta());\n}\n",
+    );
+    let (said, text) = described(&place, &[]);
+    assert!(said.contains("by its own list"), "{said}");
+    assert!(
+        text.contains("\"alpha\"") && text.contains("\"beta\""),
+        "{text}"
+    );
+    assert!(said.contains("1 of 2 pass, 1 fail"), "{said}");
+}
+
+#[test]
+fn tests_of_cmake_are_those_that_ctest_lists() {
+    let place = Place::new();
+    place.write("max.c", MAX);
+    place.write(
+        "check.c",
+        "#include <stdlib.h>\nint max(int, int);\nint main(int argc, char **argv) {\n  return argc != 4 || max(atoi(argv[1]), atoi(argv[2])) != atoi(argv[3]);\n}\n",
+    );
+    place.write(
+        "CMakeLists.txt",
+        "cmake_minimum_required(VERSION 3.13)\nproject(max C)\nenable_testing()\nadd_executable(check check.c max.c)\n\
+         add_test(NAME first COMMAND check 2 1 2)\nadd_test(NAME second.one COMMAND check 1 2 2)\n",
+    );
+    let (said, text) = described(&place, &[]);
+    assert!(said.contains("2 of CTest"), "{said}");
+    assert!(
+        text.contains("compile-commands = \"build/compile_commands.json\""),
+        "{text}"
+    );
+    assert!(said.contains("1 of 2 pass, 1 fail"), "{said}");
+}
+
+#[test]
+fn scripts_are_tests_and_are_run_from_where_they_pass() {
+    let place = Place::new();
+    let main = "#include <stdlib.h>\n#include <stdio.h>\nint main(int c, char **v) {\n\
+        \x20 return c < 3 || !printf(\"%d\\n\", max(atoi(v[1]), atoi(v[2])));\n}\n";
+    place.write("max.c", format!("{MAX}{main}"));
+    place.write("Makefile", "max: max.c\n\t$(CC) -g -o $@ $<\n");
+    place.script("tests/first.sh", "#!/bin/sh\n[ \"$(../max 2 1)\" = 2 ]\n");
+    place.script(
+        "tests/second.t",
+        "#!/bin/sh\nif [ \"$(../max 1 2)\" = 2 ]; then echo ok 1; else echo not ok 1; fi\n",
+    );
+    let (said, text) = described(&place, &[]);
+    assert!(
+        text.contains("\"tests/first.sh\"") && text.contains("\"tests/second.t\""),
+        "{text}"
+    );
+    assert!(said.contains("1 of 2 pass, 1 fail"), "{said}");
+}
+
+#[test]
+fn inputs_that_a_fuzzer_has_kept_are_tests_that_pass_if_nothing_crashes() {
+    let place = Place::new();
+    place.write(
+        "parse.c",
+        "#include <stddef.h>\n#include <stdint.h>\nstatic volatile int sink;\nint LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {\n\
+         \x20 if (size > 1 && data[0] == 'x')\n    sink = data[size];\n  return 0;\n}\n",
+    );
+    place.write("crash-01ab", "xx");
+    place.write("corpus/good", "hello");
+    let (said, text) = described(&place, &[]);
+    assert!(text.contains("-fsanitize=address,undefined"), "{text}");
+    assert!(said.contains("1 of 2 pass, 1 fail"), "{said}");
+}
+
+#[test]
+fn what_cannot_be_built_or_found_is_said() {
+    let place = Place::new();
+    let nothing = place.run(["init", "project"]);
+    assert_eq!(nothing.status.code(), Some(2));
+    assert!(
+        stderr(&nothing).contains("says how it is built"),
+        "{}",
+        stderr(&nothing)
+    );
+    place.write("Makefile", "all:\n\tfalse\n");
+    let broken = place.run(["init", "project"]);
+    assert_eq!(broken.status.code(), Some(3));
+    assert!(stderr(&broken).contains("no way to build the project works"));
+    place.write("Makefile", "all:\n\ttrue\n");
+    let output = place.run(["init", "project"]);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(stdout(&output).contains("Not found out: where the tests are"));
+    assert!(!place.project().join("patchwright-test.sh").exists());
+}
+
+#[test]
+fn the_doctor_names_what_is_there_and_what_mends_the_rest() {
+    let place = Place::new();
+    let output = place.run(["doctor"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stdout(&output));
+    let said = stdout(&output);
+    for what in [
+        "compiler",
+        "clang",
+        "protection",
+        "shared memory",
+        "space for copies",
+    ] {
+        assert!(said.contains(what), "{said}");
+    }
+    let output = place
+        .patchwright(["doctor"])
+        .env("PATCHWRIGHT_CLANG", "/usr/bin/no-clang-here")
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stdout(&output).contains("mend it: apt-get install clang-19"));
+}

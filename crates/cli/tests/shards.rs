@@ -1,0 +1,128 @@
+//! `patchwright validate --shard` and `patchwright merge`.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "these tests are a user of the program: they make projects and start it"
+)]
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::common::{Place, stderr, stdout};
+
+/// The diff of `max.c` that makes this its condition.
+fn condition(text: &str) -> String {
+    format!("--- a/max.c\n+++ b/max.c\n@@ -8 +8 @@\n-  if (a > b) {{\n+  if ({text}) {{\n")
+}
+
+/// A place with a set of patches of all kinds, some of which are the same.
+fn place() -> Place {
+    let place = Place::with_max2();
+    let lines: String = (0..24)
+        .map(|number| {
+            let patch = match number % 6 {
+                0 => condition(&format!("a >= b + 0 * {}", number / 12)),
+                1 => condition(&format!("a > b + {number}")),
+                2 => condition("a < b"),
+                3 => condition(&format!("a >=< {number}")),
+                4 => condition("a >= b").replace("a > b", "a == b"),
+                _ => condition(&format!("a >= b || a == {number}")),
+            };
+            let line = serde_json::json!({ "id": format!("p{number}"), "patch": patch });
+            format!("{line}\n")
+        })
+        .collect();
+    fs::write(place.root.join("set.jsonl"), lines).unwrap();
+    place
+}
+
+fn validated(place: &Place, flags: &[&str]) {
+    let arguments = ["validate", "project/max.c", "set.jsonl"];
+    let output = place.run(arguments.iter().chain(flags));
+    let status = output.status.code();
+    assert!(matches!(status, Some(0 | 1)), "{}", stderr(&output));
+}
+
+fn merged(place: &Place, files: &[String], status: i32) -> Value {
+    let arguments: Vec<&str> = ["merge", "--json"]
+        .into_iter()
+        .chain(files.iter().map(|file| &file[..]))
+        .collect();
+    let output = place.run(arguments);
+    assert_eq!(output.status.code(), Some(status), "{}", stderr(&output));
+    serde_json::from_str(&stdout(&output)).unwrap()
+}
+
+/// What is said of each patch, in order, and of all together.
+fn told(report: &Value) -> (Vec<[Value; 5]>, Value, Value) {
+    let patches = report["patches"].as_array().unwrap().iter();
+    let patches = patches
+        .map(|patch| ["id", "verdict", "reason", "same_as", "notes"].map(|key| patch[key].clone()));
+    (
+        patches.collect(),
+        report["summary"].clone(),
+        report["tests"].clone(),
+    )
+}
+
+fn part(number: usize, of: usize) -> String {
+    format!("patchwright-{number}-of-{of}.json")
+}
+
+#[test]
+fn parts_that_are_merged_say_what_one_machine_says() {
+    let place = place();
+    let arguments = ["validate", "project/max.c", "set.jsonl"];
+    let flags = ["--json", "--no-prioritize", "--ask-first"];
+    let output = place.run(arguments.iter().chain(&flags));
+    let whole: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    for of in [1, 2, 7] {
+        let mut files = Vec::new();
+        for number in 1..=of {
+            validated(&place, &["--shard", &format!("{number}/{of}")]);
+            files.push(part(number, of));
+        }
+        // In any order.
+        files.reverse();
+        let all = merged(&place, &files, 0);
+        assert_eq!(told(&all), told(&whole), "{of} parts");
+        assert_eq!(all["interrupted"], false);
+        assert_eq!(all["stats"]["duplicates"], whole["stats"]["duplicates"]);
+    }
+    assert_eq!(place.leftovers(), [""; 0]);
+}
+
+#[test]
+fn parts_may_be_lost_repeated_and_late() {
+    let place = place();
+    for number in [1, 2] {
+        validated(&place, &["--shard", &format!("{number}/3")]);
+    }
+    // The machine of the third one was switched off.
+    fs::write(place.root.join(part(3, 3)), "").unwrap();
+    let files = [1, 2, 3].map(|number| part(number, 3));
+    let some = merged(&place, &files, 4);
+    assert_eq!(some["interrupted"], true);
+    let some = some["patches"].as_array().unwrap().len();
+    assert!(some > 0 && some < 24, "{some}");
+    validated(&place, &["--shard", "3/3"]);
+    validated(&place, &["--shard", "2/3", "--shard-result", "again.json"]);
+    let mut files = files.to_vec();
+    files.push("again.json".to_owned());
+    let all = merged(&place, &files, 0);
+    assert_eq!(all["patches"].as_array().unwrap().len(), 24);
+    assert_eq!(all["interrupted"], false);
+}
+
+#[test]
+fn parts_of_different_runs_are_not_merged() {
+    let place = place();
+    validated(&place, &["--shard", "1/2"]);
+    validated(&place, &["--shard", "2/2", "--keep-going"]);
+    let output = place.run(["merge", &part(1, 2), &part(2, 2)]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("are of different runs"));
+    let output = place.run(["merge", "set.jsonl"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("set.jsonl: it is no result of validate --shard"));
+}

@@ -1,0 +1,358 @@
+//! Patches that another program proposes while the search goes on: they are built and tested as what the search finds, and stand in the
+//! same report.
+
+use std::collections::BTreeSet;
+
+use patchwright_csource::lex;
+use patchwright_exec::{FailReason, Project, Test, TestKind, Verdict, files};
+use patchwright_text::{LineMap, line_edits, unified_diff};
+
+use crate::{
+    Event, RepairOptions, RepairOutcome, Surroundings,
+    changed_file::Candidate,
+    check::{Beyond, check_all},
+    instrumented::Instrumented,
+    patch::Patch,
+    prepare::Prepared,
+    proposer::{Answer, CaseText, FailingTest, FunctionText, Proposal, Proposals, Suspect, Task},
+    rejection::Rejection,
+};
+
+/// The kind of change of what somebody has proposed.
+const NAME: &str = "PROPOSED";
+
+/// So many suspicious lines are told.
+const MOST_SUSPECTS: usize = 40;
+
+/// So many functions are told, those with the most suspicious lines.
+const MOST_FUNCTIONS: usize = 5;
+
+/// So many failing tests are told.
+const MOST_TESTS: usize = 20;
+
+/// Of longer files that belong to a test the beginning is told.
+const LONGEST_TEXT: usize = 4 << 10;
+
+/// What is needed to build and test proposals.
+pub(crate) struct Bench<'b, 'a> {
+    pub(crate) prepared: &'b Prepared,
+    pub(crate) project: &'a Project,
+    pub(crate) options: &'b RepairOptions,
+    pub(crate) surroundings: &'b Surroundings<'a>,
+}
+
+impl Proposals {
+    /// Tells the task, if that has not been done.
+    pub(crate) fn begin(&self, prepared: &Prepared, instrumented: &Instrumented) {
+        if !std::mem::replace(&mut self.state().begun, true) {
+            self.proposer.begin(&task(prepared, instrumented));
+        }
+    }
+
+    /// Tries what is proposed, until nothing more is or `is_over` says so.
+    pub(crate) fn work(&self, bench: &Bench<'_, '_>, is_over: &dyn Fn() -> bool) {
+        let cancel = &bench.surroundings.cancel;
+        let is_over = || is_over() || cancel.is_cancelled();
+        while !is_over() && !self.state().ended {
+            match self.proposer.next(bench.options.jobs.max(1), &is_over) {
+                None => self.state().ended = true,
+                Some(proposals) => {
+                    if !self.try_all(bench, proposals) {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Tries some; whether there is time for more.
+    fn try_all(&self, bench: &Bench<'_, '_>, proposals: Vec<Proposal>) -> bool {
+        let root = bench.prepared.worker.sandbox.folder();
+        let mut tried = Vec::new();
+        for proposal in proposals {
+            let answer = |answer: &Answer| self.proposer.answer(&proposal.id, answer);
+            let source = match files::read(&root.join(&proposal.file)) {
+                Ok(source) => source,
+                Err(error) => {
+                    answer(&Answer::DoesNotBuild {
+                        message: error.to_string(),
+                    });
+                    continue;
+                }
+            };
+            let path = proposal.file.to_string_lossy().into_owned();
+            let diff = unified_diff(path.as_bytes(), &source, &proposal.text);
+            if diff.is_empty() {
+                answer(&Answer::Known { of: None });
+                continue;
+            }
+            let mut state = self.state();
+            let known = state.seen.iter().find(|(seen, _)| *seen == diff);
+            if let Some((_, of)) = known {
+                let of = Some(of.clone());
+                drop(state);
+                answer(&Answer::Known { of });
+                continue;
+            }
+            state.seen.push((diff.clone(), proposal.id.clone()));
+            drop(state);
+            let patch = patch(&proposal, &source, diff);
+            tried.push((proposal, patch));
+        }
+        let candidates: Vec<Candidate<'_>> = tried
+            .iter()
+            .map(|(proposal, patch)| Candidate {
+                file: &proposal.file,
+                text: &proposal.text,
+                diff: &patch.diff,
+                visited_by: None,
+                function: None,
+            })
+            .collect();
+        let quiet = |event: Event| {
+            if let Event::Warning(_) = event {
+                (bench.surroundings.events)(event);
+            }
+        };
+        let results = check_all(
+            "proposal",
+            &candidates,
+            bench.prepared,
+            bench.project,
+            &bench.surroundings.telling(&quiet),
+            &Beyond {
+                scrutinize: bench.options.scrutinize.then_some(bench.options),
+                passes: &|_| {},
+                hurries: false,
+            },
+        );
+        for ((proposal, patch), result) in tried.into_iter().zip(results) {
+            let checked = match result {
+                Ok(checked) => checked,
+                Err(error) => {
+                    if !error.is_cancelled() {
+                        (bench.surroundings.events)(Event::Warning(format!(
+                            "proposals are not tried any more: {error}"
+                        )));
+                    }
+                    self.state().ended = !error.is_cancelled();
+                    return false;
+                }
+            };
+            let answer = match checked.rejection {
+                Some(Rejection::Build(message)) => Answer::DoesNotBuild { message },
+                Some(Rejection::Test {
+                    test,
+                    reason,
+                    failure,
+                }) => Answer::Fails {
+                    test: failing_test(&bench.prepared.suite.tests[test], failure),
+                    message: reason,
+                },
+                None => {
+                    let undefined = checked.undefined;
+                    let patch = Patch {
+                        undefined: undefined.clone(),
+                        ..patch
+                    };
+                    let mut state = self.state();
+                    state.unscrutinized += usize::from(checked.is_unscrutinized);
+                    match undefined.is_some() {
+                        true => state.undefined.push(patch),
+                        false => {
+                            state.passed.push(patch.clone());
+                            drop(state);
+                            (bench.surroundings.events)(Event::Passed {
+                                patch: Box::new(patch),
+                                is_scrutinized: bench.options.scrutinize
+                                    && !checked.is_unscrutinized,
+                            });
+                        }
+                    }
+                    Answer::Passes { undefined }
+                }
+            };
+            self.state().tried += 1;
+            self.proposer.answer(&proposal.id, &answer);
+        }
+        true
+    }
+
+    /// Adds what passes to a report, as many as the search's own at most, each before what costs more. What the search has found as well is only named there; patches with
+    /// undefined behaviour are reported if there are no others.
+    pub(crate) fn join(&self, outcome: &mut RepairOutcome, options: &RepairOptions) {
+        let state = self.state();
+        outcome.stats.proposals = Some((state.tried, state.passed.len() + state.undefined.len()));
+        outcome.stats.unscrutinized += state.unscrutinized;
+        let without_others = outcome.patches.is_empty() && state.passed.is_empty();
+        let more = match without_others {
+            true => &state.undefined[..],
+            false => &[],
+        };
+        let most = match (options.first, options.all) {
+            (true, _) => 1,
+            (_, true) => usize::MAX,
+            _ => options.max_patches,
+        };
+        let mut proposed: Vec<&Patch> = state.passed.iter().chain(more).collect();
+        proposed.sort_by_key(|patch| patch.cost);
+        outcome.stats.is_full |= proposed.len() > most;
+        for proposed in proposed.into_iter().take(most) {
+            let mut own = outcome.patches.iter_mut();
+            if let Some(own) = own.find(|own| own.diff == proposed.diff) {
+                own.proposal.clone_from(&proposed.proposal);
+                continue;
+            }
+            let at = outcome
+                .patches
+                .iter()
+                .position(|own| own.cost > proposed.cost);
+            let at = at.unwrap_or(outcome.patches.len());
+            outcome.patches.insert(at, proposed.clone());
+        }
+        if options.first {
+            outcome.patches.truncate(1);
+        }
+        let mut classes: BTreeSet<usize> = outcome.patches.iter().map(|own| own.class).collect();
+        for patch in outcome.patches.iter_mut().filter(|own| own.class == 0) {
+            // Nobody has compared it with others: it is a class of its own.
+            patch.class = classes.last().map_or(1, |last| last + 1);
+            classes.insert(patch.class);
+        }
+    }
+}
+
+/// A proposal as a patch.
+fn patch(proposal: &Proposal, source: &[u8], diff: Vec<u8>) -> Patch {
+    let edits = line_edits(source, &proposal.text);
+    let lines = LineMap::new(source);
+    let cost: usize = edits
+        .iter()
+        .map(|edit| {
+            let old = String::from_utf8_lossy(&source[edit.span.range()]);
+            tokens_changed(&old, &String::from_utf8_lossy(&edit.text))
+        })
+        .sum();
+    Patch {
+        file: proposal.file.clone(),
+        line: edits.first().map_or(1, |edit| lines.line(edit.span.start)),
+        function: String::new(),
+        schema: NAME,
+        cost: u32::try_from(cost).unwrap_or(u32::MAX),
+        diff,
+        edits,
+        class: 0,
+        class_size: 1,
+        representative: true,
+        code_differs: true,
+        undefined: None,
+        distinct: 0,
+        proposal: Some(proposal.id.clone()),
+    }
+}
+
+/// How many words and signs lie between the first and the last that differ, in the text that has more of them there.
+fn tokens_changed(old: &str, new: &str) -> usize {
+    let words = |text: &str| -> Vec<String> {
+        let text = lex::without_comments(text);
+        let tokens = lex::tokens(&text).into_iter();
+        tokens.map(|(token, _)| token.to_owned()).collect()
+    };
+    let (old, new) = (words(old), words(new));
+    let least = old.len().min(new.len());
+    let before = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
+    let behind = old.iter().rev().zip(new.iter().rev());
+    let behind = behind.take_while(|(a, b)| a == b).count();
+    old.len().max(new.len()) - before - behind.min(least - before)
+}
+
+/// What is known when the search begins.
+fn task(prepared: &Prepared, instrumented: &Instrumented) -> Task {
+    let failing = prepared.failing.iter().take(MOST_TESTS).map(|&test| {
+        let failure = match &prepared.baseline.tests[test].verdict {
+            Verdict::Fail(why) => Some(why.clone()),
+            Verdict::Pass => None,
+        };
+        failing_test(&prepared.suite.tests[test], failure)
+    });
+    let mut order: Vec<usize> = (0..instrumented.holes.len()).collect();
+    order.sort_by(|&a, &b| {
+        let order = instrumented.holes[a].by_suspicion(&instrumented.holes[b]);
+        order.then(a.cmp(&b))
+    });
+    let (mut seen, mut suspects, mut functions) = (BTreeSet::new(), Vec::new(), Vec::new());
+    for hole in order.into_iter().map(|at| &instrumented.holes[at]) {
+        if suspects.len() >= MOST_SUSPECTS || !seen.insert((hole.file, hole.line)) {
+            continue;
+        }
+        let file = &instrumented.files[hole.file];
+        let function = &file.unit.functions[hole.hole.function];
+        suspects.push(Suspect {
+            file: file.relative.clone(),
+            line: hole.line,
+            function: function.name.clone(),
+            suspiciousness: hole.suspiciousness,
+        });
+        let is_told =
+            |told: &FunctionText| told.file == file.relative && told.name == function.name;
+        if functions.len() < MOST_FUNCTIONS && !functions.iter().any(is_told) {
+            let source = &file.unit.source;
+            functions.push(FunctionText {
+                file: file.relative.clone(),
+                line: LineMap::new(source).line(function.span.start),
+                name: function.name.clone(),
+                text: String::from_utf8_lossy(&source[function.span.range()]).into_owned(),
+            });
+        }
+    }
+    Task {
+        failing: failing.collect(),
+        passing: prepared.passing.len(),
+        suspects,
+        functions,
+    }
+}
+
+fn failing_test(test: &Test, failure: Option<FailReason>) -> FailingTest {
+    let beginning = |bytes: &[u8]| {
+        let bytes = &bytes[..bytes.len().min(LONGEST_TEXT)];
+        String::from_utf8_lossy(bytes).into_owned()
+    };
+    let case = match &test.kind {
+        TestKind::Driver { .. } => None,
+        TestKind::Case(case) => Some(CaseText {
+            arguments: case
+                .arguments
+                .iter()
+                .map(|argument| argument.to_string_lossy().into_owned())
+                .collect(),
+            // One that is gone has been told of by then.
+            input: case
+                .stdin
+                .as_ref()
+                .and_then(|file| files::read(file).ok())
+                .map(|text| beginning(&text))
+                .unwrap_or_default(),
+            output: beginning(&case.expected_stdout),
+            status: case.expected_code,
+        }),
+    };
+    FailingTest {
+        name: test.name.clone(),
+        failure,
+        case,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_proposal_changes_is_counted_in_words_and_signs() {
+        assert_eq!(tokens_changed("if (a > b)", "if (a >= b)"), 1);
+        assert_eq!(tokens_changed("x = 1;", "x = 1; // one"), 0);
+        assert_eq!(tokens_changed("", "if (p)"), 4);
+        assert_eq!(tokens_changed("f(a, a);", "f(a);"), 2);
+    }
+}

@@ -1,0 +1,168 @@
+//! Another program that proposes patches: what it is told, what it proposes, and what is known of that.
+
+use std::{
+    fmt,
+    path::PathBuf,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use patchwright_exec::FailReason;
+
+use crate::patch::Patch;
+
+/// What a program that proposes patches is told first.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Task {
+    /// The tests that fail.
+    pub failing: Vec<FailingTest>,
+    /// How many tests pass.
+    pub passing: usize,
+    /// Suspicious lines, the most suspicious first.
+    pub suspects: Vec<Suspect>,
+    /// The functions in which they are.
+    pub functions: Vec<FunctionText>,
+}
+
+/// A test that fails.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FailingTest {
+    /// Its name.
+    pub name: String,
+    /// How it fails.
+    pub failure: Option<FailReason>,
+    /// What it runs, if it is a case.
+    pub case: Option<CaseText>,
+}
+
+/// What a case is made of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CaseText {
+    /// The program's arguments.
+    pub arguments: Vec<String>,
+    /// What it reads, or the beginning of that.
+    pub input: String,
+    /// What it must print, or the beginning of that.
+    pub output: String,
+    /// The status that it must end with.
+    pub status: i32,
+}
+
+/// A suspicious line.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Suspect {
+    /// The file, relative to the project's root.
+    pub file: PathBuf,
+    /// The line, from 1.
+    pub line: u32,
+    /// The function.
+    pub function: String,
+    /// From 0 to 1.
+    pub suspiciousness: f64,
+}
+
+/// A function as it is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FunctionText {
+    /// Its file.
+    pub file: PathBuf,
+    /// The line on which it begins, from 1.
+    pub line: u32,
+    /// Its name.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+}
+
+/// A patch that is proposed: a file with other contents.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proposal {
+    /// What it is called.
+    pub id: String,
+    /// The file, relative to the project's root.
+    pub file: PathBuf,
+    /// What it holds with the patch.
+    pub text: Vec<u8>,
+}
+
+/// What became of a proposal.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Answer {
+    /// It passes all tests.
+    Passes {
+        /// What sanitizers say against it.
+        undefined: Option<String>,
+    },
+    /// It changes nothing, or what has been proposed before.
+    Known {
+        /// The earlier proposal; none if it changes nothing.
+        of: Option<String>,
+    },
+    /// The program does not build with it.
+    DoesNotBuild {
+        /// What the compiler says.
+        message: String,
+    },
+    /// It fails a test.
+    Fails {
+        /// The test, with how it fails.
+        test: FailingTest,
+        /// The same in words.
+        message: String,
+    },
+}
+
+/// A program that proposes patches.
+pub trait Proposer: fmt::Debug + Send + Sync {
+    /// Is told once what is known when the search begins.
+    fn begin(&self, task: &Task);
+
+    /// Waits for proposals and gives so many at most; none if `is_over` says so meanwhile, `None` if there will be no more.
+    fn next(&self, most: usize, is_over: &dyn Fn() -> bool) -> Option<Vec<Proposal>>;
+
+    /// What became of a proposal.
+    fn answer(&self, id: &str, answer: &Answer);
+}
+
+/// What is proposed in a run.
+#[derive(Debug)]
+pub struct Proposals {
+    pub(crate) proposer: Box<dyn Proposer>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct State {
+    /// The task has been told.
+    pub(crate) begun: bool,
+    /// Nothing more will be proposed.
+    pub(crate) ended: bool,
+    /// Diffs, and what the first proposal of each is called.
+    pub(crate) seen: Vec<(Vec<u8>, String)>,
+    /// What passes all tests.
+    pub(crate) passed: Vec<Patch>,
+    /// How many were built.
+    pub(crate) tried: usize,
+    /// How many that pass were not looked at for undefined behaviour.
+    pub(crate) unscrutinized: usize,
+    /// What passes, but by undefined behaviour.
+    pub(crate) undefined: Vec<Patch>,
+}
+
+impl Proposals {
+    /// Those of a program.
+    pub fn of(proposer: Box<dyn Proposer>) -> Arc<Self> {
+        Arc::new(Proposals {
+            proposer,
+            state: Mutex::default(),
+        })
+    }
+
+    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether one of them passes all tests.
+    pub(crate) fn have_passed(&self) -> bool {
+        !self.state().passed.is_empty()
+    }
+}

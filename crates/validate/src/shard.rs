@@ -1,0 +1,497 @@
+//! A set of patches is validated in parts on machines that know nothing of each other, and the parts are put together.
+//!
+//! Patches that make the same tree stay together, and part `K` of `N` has each `N`-th of the different trees. So a part depends on the
+//! set and its own number only. Tests run in an order that depends on no other patch, and what a woven program says of a patch does not
+//! depend on those that are woven with it: the verdicts are those of one machine. Work that one machine shares among patches is done by
+//! each part that needs it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use patchwright_exec::{FileError, Project, hash_files};
+use patchwright_patches::Hasher;
+use serde::{Deserialize, Serialize};
+
+use crate::ValidateOptions;
+use crate::outcome::{Stats, Tests, Untouched, Validated, Validation, WovenStats};
+use crate::set::PatchSet;
+
+/// One of several parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Shard {
+    /// Which, from 1.
+    pub number: usize,
+    /// Of how many.
+    pub of: usize,
+}
+
+impl fmt::Display for Shard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.number, self.of)
+    }
+}
+
+impl FromStr for Shard {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parts = text.split_once('/');
+        let numbers = parts.and_then(|(number, of)| Some((number.parse().ok()?, of.parse().ok()?)));
+        match numbers {
+            Some((number, of)) if 1 <= number && number <= of => Ok(Shard { number, of }),
+            _ => Err(format!(
+                "`{text}` is no part; write K/N with K from 1 to N, such as 3/64"
+            )),
+        }
+    }
+}
+
+impl Shard {
+    /// Whether this part has the `index`-th of the things that are divided, from 0.
+    pub fn has(self, index: usize) -> bool {
+        index % self.of == self.number - 1
+    }
+}
+
+/// The part of a set that belongs to a shard, and the numbers of its patches in the whole set.
+pub fn part(set: &PatchSet, shard: Shard) -> (PatchSet, Vec<usize>) {
+    let mut distinct = 0;
+    let mut owners: Vec<bool> = Vec::with_capacity(set.entries.len());
+    for (index, entry) in set.entries.iter().enumerate() {
+        let owned = match (entry.same_as, entry.tree) {
+            (Some(first), _) => owners[first],
+            // What does not apply is decided anywhere.
+            (None, None) => shard.has(index),
+            (None, Some(_)) => {
+                distinct += 1;
+                shard.has(distinct - 1)
+            }
+        };
+        owners.push(owned);
+    }
+    let numbers: Vec<usize> = (0..set.entries.len()).filter(|at| owners[*at]).collect();
+    let local: BTreeMap<usize, usize> = numbers
+        .iter()
+        .enumerate()
+        .map(|(local, global)| (*global, local))
+        .collect();
+    let entries = numbers.iter().map(|global| {
+        let mut entry = set.entries[*global].clone();
+        entry.same_as = entry.same_as.map(|first| local[&first]);
+        entry
+    });
+    let part = PatchSet {
+        entries: entries.collect(),
+    };
+    (part, numbers)
+}
+
+/// The options of a part: what is decided may not depend on the patches of other parts.
+pub fn options_of_part(options: &mut ValidateOptions) {
+    options.prioritize = false;
+    options.ask_first = true;
+    options.stop_after = None;
+}
+
+/// What a part has found out, as it is kept in a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PartResult {
+    /// The name of the schema.
+    schema: String,
+    /// Its version.
+    schema_version: u32,
+    /// What all parts of one run have in common: project, patches and options.
+    key: String,
+    /// Which part it is.
+    shard: Shard,
+    /// How many patches there are in all parts.
+    total: usize,
+    tests: Tests,
+    /// The patches, by their numbers in the whole set.
+    patches: Vec<(usize, Validated)>,
+    interrupted: bool,
+    done: Done,
+}
+
+/// What was done, in numbers that can be added.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Done {
+    untouched_builds: usize,
+    builds: usize,
+    full_builds: usize,
+    executions: usize,
+    resumed: usize,
+    duplicates: usize,
+    audited: usize,
+    audits_failed: usize,
+    renewed_copies: usize,
+    prepare: Duration,
+    validate: Duration,
+    woven: Option<WovenDone>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct WovenDone {
+    patches: usize,
+    apart: BTreeMap<String, usize>,
+    compilations: usize,
+    builds: usize,
+    executions: usize,
+    forked: usize,
+    classes: usize,
+    time: Duration,
+}
+
+const SCHEMA: &str = "patchwright-validate-shard";
+const VERSION: u32 = 1;
+
+/// What all parts of one run have in common, as a digest.
+///
+/// # Errors
+/// A project that cannot be read.
+pub fn key(
+    project: &Project,
+    set: &PatchSet,
+    options: &ValidateOptions,
+) -> Result<String, FileError> {
+    let mut hasher = Hasher::new();
+    hasher.field(SCHEMA).field(env!("CARGO_PKG_VERSION"));
+    hash_files(project, &mut hasher)?;
+    let tests = project.tests.iter().flat_map(|suite| &suite.tests);
+    for test in tests {
+        hasher.field(&test.name);
+    }
+    for entry in &set.entries {
+        hasher.field(&entry.id().0);
+        let tree = entry.tree.map(|tree| tree.to_string());
+        hasher.field(tree.unwrap_or_default());
+    }
+    // Their debug form shows every field.
+    hasher.field(format!(
+        "{:?}",
+        (
+            options.keep_going,
+            options.schemata,
+            options.confirm,
+            options.ignore_failing,
+            &options.must_fix,
+            options.trust_test_changes,
+        )
+    ));
+    Ok(hasher.finish().to_string())
+}
+
+impl PartResult {
+    /// What a part has found out, with the numbers of its patches in the whole set of `total`.
+    pub fn new(
+        key: String,
+        shard: Shard,
+        total: usize,
+        numbers: &[usize],
+        outcome: &Validation,
+    ) -> Self {
+        let global = |local: usize| numbers[local];
+        let patches = outcome.patches.iter().enumerate().map(|(local, patch)| {
+            let patch = Validated {
+                same_as: patch.same_as.map(global),
+                confirmed_by: patch.confirmed_by.map(global),
+                confirmed_with: patch.confirmed_with.iter().copied().map(global).collect(),
+                ..patch.clone()
+            };
+            (global(local), patch)
+        });
+        let stats = &outcome.stats;
+        PartResult {
+            schema: SCHEMA.to_owned(),
+            schema_version: VERSION,
+            key,
+            shard,
+            total,
+            tests: outcome.tests.clone(),
+            patches: patches.collect(),
+            interrupted: outcome.interrupted,
+            done: Done {
+                untouched_builds: stats.untouched_builds,
+                builds: stats.builds,
+                full_builds: stats.full_builds,
+                executions: stats.executions,
+                resumed: stats.resumed,
+                duplicates: stats.duplicates,
+                audited: stats.audited,
+                audits_failed: stats.audits_failed,
+                renewed_copies: stats.renewed_copies,
+                prepare: stats.prepare,
+                validate: stats.validate,
+                woven: stats.woven.as_ref().map(|woven| WovenDone {
+                    patches: woven.patches,
+                    apart: woven.apart.clone(),
+                    compilations: woven.compilations,
+                    builds: woven.builds,
+                    executions: woven.executions,
+                    forked: woven.forked,
+                    classes: woven.classes,
+                    time: woven.time,
+                }),
+            },
+        }
+    }
+
+    /// Which part it is.
+    pub fn shard(&self) -> Shard {
+        self.shard
+    }
+
+    /// As a file's text.
+    pub fn to_json(&self) -> String {
+        // Strings and numbers only: this cannot fail.
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// Reads the text of such a file.
+    ///
+    /// # Errors
+    /// What is wrong with it, in words.
+    pub fn from_json(text: &[u8]) -> Result<Self, String> {
+        let read: PartResult = serde_json::from_slice(text)
+            .map_err(|error| format!("it is no result of validate --shard: {error}"))?;
+        if (&read.schema[..], read.schema_version) != (SCHEMA, VERSION) {
+            return Err(format!(
+                "it is a {} of version {}, and {SCHEMA} of version {VERSION} is read",
+                read.schema, read.schema_version
+            ));
+        }
+        let is_within = |number: &usize| *number < read.total;
+        let all = read.patches.iter().flat_map(|(number, patch)| {
+            let others = patch.same_as.iter().chain(&patch.confirmed_by);
+            std::iter::once(number)
+                .chain(others)
+                .chain(&patch.confirmed_with)
+        });
+        let tests = read.patches.iter().flat_map(|(_, patch)| &patch.tests);
+        let are_known = tests
+            .map(|result| result.test)
+            .all(|test| test < read.tests.names.len());
+        if !all.copied().collect::<Vec<_>>().iter().all(is_within) || !are_known {
+            return Err("it names patches or tests that there are none of".to_owned());
+        }
+        Ok(read)
+    }
+}
+
+/// Why parts cannot be put together.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MergeError {
+    /// There is none.
+    #[error("there is nothing to merge; name the files that --shard has written")]
+    Nothing,
+    /// They are of different runs.
+    #[error(
+        "part {first} and part {second} are of different runs: the project, the patches or the flags differ"
+    )]
+    Different {
+        /// A part.
+        first: Shard,
+        /// Another one.
+        second: Shard,
+    },
+    /// A test does not do the same on all machines.
+    #[error(
+        "test {test} of the untouched program does not do the same in part {first} as in part {second}; run one of them again where it does"
+    )]
+    Tests {
+        /// The test.
+        test: String,
+        /// A part.
+        first: Shard,
+        /// Another one.
+        second: Shard,
+    },
+    /// A part was run twice, and the verdicts differ.
+    #[error("part {shard} was run twice, and the verdicts on {patch} differ: {first} and {second}")]
+    Contradiction {
+        /// The part.
+        shard: Shard,
+        /// The patch.
+        patch: String,
+        /// A verdict.
+        first: String,
+        /// The other one.
+        second: String,
+    },
+}
+
+/// Parts that were put together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Merged {
+    /// What one machine would have said; interrupted if something is missing.
+    pub validation: Validation,
+    /// The parts that are missing, or were interrupted.
+    pub missing: Vec<Shard>,
+    /// How many results were of a part that had one.
+    pub repeated: usize,
+}
+
+/// Puts parts together. One that was run several times counts once; of those that were interrupted, the one that knows most.
+///
+/// # Errors
+/// See [`MergeError`].
+pub fn merge(parts: Vec<PartResult>) -> Result<Merged, MergeError> {
+    // A part without patches that apply has not asked the tests.
+    let is_asked = |part: &&PartResult| !part.tests.untouched.contains(&Untouched::NotAsked);
+    let first = parts.iter().find(is_asked).or(parts.first()).cloned();
+    let Some(first) = first else {
+        return Err(MergeError::Nothing);
+    };
+    let mut chosen: BTreeMap<usize, PartResult> = BTreeMap::new();
+    let mut repeated = 0;
+    for part in parts {
+        if (&part.key, part.total, part.shard.of) != (&first.key, first.total, first.shard.of) {
+            return Err(MergeError::Different {
+                first: first.shard,
+                second: part.shard,
+            });
+        }
+        if is_asked(&&part) && part.tests != first.tests {
+            return Err(different_tests(&first, &part));
+        }
+        let known = |part: &PartResult| {
+            let verdicts = part
+                .patches
+                .iter()
+                .filter(|(_, patch)| patch.verdict.is_some());
+            (!part.interrupted, verdicts.count())
+        };
+        match chosen.get(&part.shard.number) {
+            None => drop(chosen.insert(part.shard.number, part)),
+            Some(other) => {
+                repeated += 1;
+                contradiction(other, &part)?;
+                if known(&part) > known(other) {
+                    chosen.insert(part.shard.number, part);
+                }
+            }
+        }
+    }
+    let of = first.shard.of;
+    let is_complete = |number: &usize| chosen.get(number).is_some_and(|part| !part.interrupted);
+    let missing = (1..=of)
+        .filter(|number| !is_complete(number))
+        .map(|number| Shard { number, of })
+        .collect::<Vec<Shard>>();
+    let mut stats = Stats::default();
+    let mut patches: BTreeMap<usize, Validated> = BTreeMap::new();
+    for part in chosen.into_values() {
+        add(&mut stats, &part.done);
+        patches.extend(part.patches);
+    }
+    let known: BTreeSet<usize> = patches.keys().copied().collect();
+    // A number that is missing has neither a name nor a place, so those behind it move up.
+    let place = |number: usize| known.range(..number).count();
+    let patches = patches.into_values().map(|patch| Validated {
+        same_as: patch.same_as.map(place),
+        confirmed_by: patch.confirmed_by.map(place),
+        confirmed_with: patch.confirmed_with.iter().copied().map(place).collect(),
+        ..patch
+    });
+    Ok(Merged {
+        validation: Validation {
+            tests: first.tests,
+            patches: patches.collect(),
+            stats,
+            interrupted: !missing.is_empty(),
+        },
+        missing,
+        repeated,
+    })
+}
+
+fn different_tests(first: &PartResult, second: &PartResult) -> MergeError {
+    let names = first.tests.names.iter().enumerate();
+    let mut differing = names.filter(|(at, _)| {
+        first.tests.untouched.get(*at) != second.tests.untouched.get(*at)
+            || first.tests.set_aside.contains(at) != second.tests.set_aside.contains(at)
+    });
+    match differing.next() {
+        Some((_, test)) => MergeError::Tests {
+            test: test.clone(),
+            first: first.shard,
+            second: second.shard,
+        },
+        None => MergeError::Different {
+            first: first.shard,
+            second: second.shard,
+        },
+    }
+}
+
+fn contradiction(first: &PartResult, second: &PartResult) -> Result<(), MergeError> {
+    let known: BTreeMap<usize, &Validated> = first
+        .patches
+        .iter()
+        .map(|(number, patch)| (*number, patch))
+        .collect();
+    for (number, patch) in &second.patches {
+        let other = known.get(number).and_then(|other| other.verdict.as_ref());
+        if let (Some(verdict), Some(other)) = (&patch.verdict, other)
+            && verdict.word() != other.word()
+        {
+            return Err(MergeError::Contradiction {
+                shard: second.shard,
+                patch: patch.id.0.clone(),
+                first: other.word().to_owned(),
+                second: verdict.word().to_owned(),
+            });
+        }
+    }
+    Ok(())
+}
+
+fn add(stats: &mut Stats, done: &Done) {
+    let woven = done.woven.as_ref().map(|woven| WovenStats {
+        patches: woven.patches,
+        apart: woven.apart.clone(),
+        compilations: woven.compilations,
+        builds: woven.builds,
+        executions: woven.executions,
+        forked: woven.forked,
+        classes: woven.classes,
+        time: woven.time,
+        ..WovenStats::default()
+    });
+    stats.add(&Stats {
+        untouched_builds: done.untouched_builds,
+        builds: done.builds,
+        full_builds: done.full_builds,
+        executions: done.executions,
+        resumed: done.resumed,
+        duplicates: done.duplicates,
+        audited: done.audited,
+        audits_failed: done.audits_failed,
+        renewed_copies: done.renewed_copies,
+        woven,
+        ..Stats::default()
+    });
+    stats.prepare += done.prepare;
+    stats.validate += done.validate;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_thing_belongs_to_one_part() {
+        for of in [1, 2, 7] {
+            for index in 0..20 {
+                let parts = (1..=of).filter(|&number| Shard { number, of }.has(index));
+                assert_eq!(parts.count(), 1);
+            }
+        }
+        assert_eq!("3/64".parse(), Ok(Shard { number: 3, of: 64 }));
+        for wrong in ["0/4", "5/4", "3", "a/b", "/"] {
+            assert!(wrong.parse::<Shard>().is_err(), "{wrong}");
+        }
+    }
+}
