@@ -238,6 +238,7 @@ fn patch(proposal: &Proposal, source: &[u8], diff: Vec<u8>) -> Patch {
         line: edits.first().map_or(1, |edit| lines.line(edit.span.start)),
         function: String::new(),
         schema: NAME,
+        kind: None,
         cost: u32::try_from(cost).unwrap_or(u32::MAX),
         diff,
         edits,
