@@ -1,4 +1,4 @@
-//! The reference page has the list.
+//! The page that lists all kinds of change has them all.
 #![allow(
     clippy::disallowed_methods,
     reason = "the page is written when that is asked for"
@@ -8,34 +8,30 @@ use std::{env, fmt::Write, fs, path::Path};
 
 use patchwright_kinds::built_in;
 
-const HEADING: &str = "## The list\n";
-
-/// What the page says of the list, from the heading to the end.
+/// The list as plain text: the name of each kind, its schema and cost, and below what it is about.
 fn listed() -> String {
-    let mut text = format!(
-        "{HEADING}\n`patchwright kinds NAME` shows the pattern and an example of each. `PATCHWRIGHT_BLESS=1 cargo test -p patchwright-kinds reference` renews this list.\n\n\
-         | kind | schema | cost | |\n| --- | --- | ---: | --- |\n"
-    );
+    let mut text = "The kinds of change that are data, each with its schema and its cost.\n\
+                    `patchwright kinds NAME` shows the pattern and an example.\n"
+        .to_owned();
     for kind in built_in() {
         let (name, schema, cost, about) = (kind.name(), kind.schema(), kind.cost(), kind.about());
         let schema = schema.to_uppercase();
-        let _ = writeln!(text, "| `{name}` | {schema} | {cost} | {about} |");
+        let _ = write!(text, "\n{name} ({schema}, cost {cost})\n    {about}\n");
     }
     text
 }
 
 #[test]
 fn the_reference_page_has_the_list_of_kinds() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/kinds.md");
-    let page = fs::read_to_string(&path).unwrap();
-    let begin = page.find(HEADING).unwrap_or(page.len());
-    let wanted = format!("{}{}", &page[..begin], listed());
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/kinds.txt");
+    let wanted = listed();
     if env::var_os("PATCHWRIGHT_BLESS").is_some() {
         fs::write(&path, &wanted).unwrap();
         return;
     }
+    let page = fs::read_to_string(&path).unwrap_or_default();
     assert!(
         page == wanted,
-        "docs/reference/kinds.md has another list; `PATCHWRIGHT_BLESS=1 cargo test -p patchwright-kinds reference` renews it"
+        "docs/reference/kinds.txt has another list; `PATCHWRIGHT_BLESS=1 cargo test -p patchwright-kinds reference` renews it"
     );
 }
