@@ -110,7 +110,7 @@ PATCHES are unified diffs in files or in folders of files, files of JSON lines w
 ExpressAPR. - is standard input. The first argument is the project's folder or a single C file. If there is only one \
 argument, it is PATCHES, and the project is the current folder.")]
     Validate(Box<ValidateArgs>),
-    /// Put together what `validate --shard` has found on several machines
+    /// Join what `validate --shard` has found on several machines
     #[command(long_about = "\
 Puts together what `validate --shard K/N` has found on several machines.
 

@@ -33,11 +33,11 @@ pub struct InitArgs {
     pub project: PathBuf,
 
     /// Write over a description that is there
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub force: bool,
 
     /// Print the description, and write nothing
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub print: bool,
 
     /// What is known already.

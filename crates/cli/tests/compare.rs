@@ -807,7 +807,7 @@ fn a_parameter_that_was_only_given_another_name_is_the_same_input() {
     let report = place.compared(&["--function", "least"], 0);
     assert_eq!(report["verdict"], "equal", "{report:#}");
     let notes = report["notes"].to_string();
-    assert!(notes.contains("NEW calls `x` is called `a`"), "{notes}");
+    assert!(notes.contains("`x` of NEW is called `a` here"), "{notes}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 // case 1 2 9 => mean 4
 // case - => nothing to divide
 // patch in: main
-// added:   if (count == 0) { printf("nothing to divide\n"); return 0; }
+// added:   if (!count) { printf("nothing to divide\n"); return 0; }
 #include <stdio.h>
 #include <stdlib.h>
 
