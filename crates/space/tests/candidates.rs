@@ -436,9 +436,13 @@ fn strings_that_are_compared_by_their_addresses_are_compared_by_what_they_hold()
     let source = "int strcmp(const char *, const char *); int f(const char *a, char *b, int *c, int *d) { if (c == d || a == 0 || b == (void *)0) return 1; return a != b; }";
     let found = candidates(source, "a != b", is_choice);
     assert_eq!(cost(&found, "strcmp(a, b) != 0"), Some(2));
-    assert!(candidates(source, "c == d", is_choice).is_empty());
-    assert!(candidates(source, "a == 0", is_choice).is_empty());
-    assert!(candidates(source, "b == (void *)0", is_choice).is_empty());
+    for other in ["c == d", "a == 0", "b == (void *)0"] {
+        let found = candidates(source, other, is_choice);
+        assert!(
+            !found.iter().any(|(_, text)| text.contains("strcmp")),
+            "{found:?}"
+        );
+    }
 }
 
 #[test]
@@ -652,7 +656,12 @@ fn what_a_switch_around_it_jumps_into_is_not_moved() {
     let text = "while (n < 5) { case 1: n += 2; }";
     let source =
         format!("int f(int s, int n) {{ switch (s) {{ case 0: n++; {text} n--; }} return n; }}");
-    assert_eq!(candidates(&source, text, is_choice), []);
+    // What is inserted before it leaves it where it is.
+    let found = candidates(&source, text, is_choice);
+    assert!(
+        found.iter().all(|(_, new)| new.ends_with(text)),
+        "{found:?}"
+    );
     let own = "while (n < 5) { switch (n) { case 1: n += 2; } n++; }";
     let source = format!("int f(int n) {{ n++; {own} n--; return n; }}");
     assert_ne!(candidates(&source, own, is_choice), []);
