@@ -338,7 +338,7 @@ impl Tree<'_> {
                     ..
                 }
             ),
-            Trait::Words => matches!(kind, ExprKind::String),
+            Trait::Words => matches!(kind, ExprKind::String) && self.is_passed_on(id),
             Trait::Null => self.is_null(id),
             Trait::Call => matches!(kind, ExprKind::Call { .. }),
             Trait::Calculation => matches!(kind, ExprKind::Binary { .. }),

@@ -334,6 +334,16 @@ impl<'a> Tree<'a> {
         self.function.expr(self.function.stripped(id)).ty
     }
 
+    /// Whether a string literal is used by its address. One that begins an array is not: only a literal can.
+    pub(crate) fn is_passed_on(&self, id: ExprId) -> bool {
+        self.function.exprs.iter().any(|expr| {
+            let ExprKind::Cast { operand, cast, .. } = expr.kind else {
+                return false;
+            };
+            cast == CastKind::ArrayToPointer && self.function.without_parens(operand) == id
+        })
+    }
+
     pub(crate) fn is_null(&self, id: ExprId) -> bool {
         is_null(self.function, id)
     }
