@@ -340,7 +340,8 @@ impl<'a> Tree<'a> {
             let ExprKind::Cast { operand, cast, .. } = expr.kind else {
                 return false;
             };
-            cast == CastKind::ArrayToPointer && self.function.without_parens(operand) == id
+            cast == CastKind::ArrayToPointer
+                && self.function.without_parens(operand) == self.function.stripped(id)
         })
     }
 
