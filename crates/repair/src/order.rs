@@ -40,8 +40,8 @@ pub(crate) struct Step {
     pub(crate) unit: usize,
 }
 
-/// The order of the search. Likely kinds of alternatives come one cost earlier. At each cost, alternatives come first, moved statements last of them: they are few, and one that passes all
-/// tests hardly does so by chance. Conditions are next: they have few classes. Those at crashes are some costs ahead, as are
+/// The order of the search. At each cost, alternatives come first, moved statements last of them: they are few, and one that passes
+/// all tests hardly does so by chance. Likely alternatives come one cost earlier. Conditions are next: they have few classes. Those at crashes are some costs ahead, as are
 /// first values if the program `reads_unset` variables. A whole space is explored by kinds of location, those first
 /// that need fewest executions: whatever ends it early, as many candidates as possible have a verdict.
 pub(crate) fn steps(
