@@ -4,6 +4,7 @@ pub mod data;
 mod measure;
 mod same;
 mod small;
+mod untyped;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -152,18 +153,17 @@ fn untyped(arguments: &Arguments, log: &mut Option<Log>) -> Result<bool, Box<dyn
         let history = History::open(repository)?;
         for fix in SmallFixes::of(&history)?.take(arguments.tried) {
             let fix = fix?;
-            let (form, places) = measure::form(&fix.old, &fix.new);
-            if places != 1 {
+            let Some(traits) = untyped::traits(&fix.old, &fix.new) else {
                 continue;
-            }
+            };
             let untyped = data::Untyped {
                 repository: name.clone(),
-                form: form.name(),
+                traits,
             };
             if let Some(log) = log {
                 log.add(&serde_json::to_vec(&untyped)?)?;
             }
-            *forms.entry(untyped.form).or_default() += 1;
+            *forms.entry(untyped.traits.form.name()).or_default() += 1;
         }
     }
     println!("| what the change does | fixes |\n| --- | ---: |");

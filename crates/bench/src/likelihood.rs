@@ -3,21 +3,16 @@
 mod fit;
 mod model;
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    error::Error,
-    fmt::Write as _,
-    path::PathBuf,
-};
+use std::{collections::BTreeSet, error::Error, fmt::Write as _, path::PathBuf};
 
 use patchwright_exec::files;
-use patchwright_repair::likelihood::{FEATURES, Weights};
+use patchwright_repair::likelihood::{FEATURES, Traits, Weights};
 
 use crate::{
     fixes::data::{Measured, Untyped, read},
     statistics::median,
 };
-use model::{Data, Model};
+use model::{Data, Model, usual_lengths};
 
 /// Flags of `patchwright-bench likelihood`.
 #[derive(clap::Args)]
@@ -32,7 +27,7 @@ enum Command {
     Fit {
         /// What `fixes --data` has written
         data: PathBuf,
-        /// What `fixes --untyped --data` has written: weights of forms are drawn to what these say instead of to zero
+        /// What `fixes --untyped --data` has written: weights are drawn to what these say instead of to zero
         #[arg(long, value_name = "FILE")]
         untyped: Option<PathBuf>,
         /// How much of what they say counts, from 0 to 1
@@ -135,22 +130,28 @@ pub fn run(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
         number.unwrap_or(0) % PARTS
     };
     let parts: Vec<usize> = measured.iter().map(part).collect();
-    let all = Data::of(&measured);
+    let usual = usual_lengths(&measured);
     let untyped: Vec<Untyped> = match untyped {
         Some(file) => read(file)?,
         None => Vec::new(),
     };
+    let (names, untyped): (Vec<String>, Vec<Traits>) = untyped
+        .into_iter()
+        .filter(|one| {
+            let usual = usual.get(&one.traits.form);
+            usual.is_some_and(|most| one.traits.added <= *most)
+        })
+        .map(|one| (one.repository, one.traits))
+        .unzip();
+    let all = Data::of(&measured, &untyped);
     // What the repositories do that are held out is not looked at.
-    let expected = |kept: &[bool], held_out: Option<usize>| -> Model {
+    let expected = |kept: &[bool], allowed: &[bool], held_out: Option<usize>| -> Model {
         let is_held_out = |name: &str| {
             let number = repositories.iter().position(|other| *other == name);
             held_out.is_some() && number.map(|number| number % PARTS) == held_out
         };
-        let mut forms: BTreeMap<&str, usize> = BTreeMap::new();
-        for one in untyped.iter().filter(|one| !is_held_out(&one.repository)) {
-            *forms.entry(&one.form).or_default() += 1;
-        }
-        all.expected(kept, &forms, *trust)
+        let made: Vec<bool> = names.iter().map(|name| !is_held_out(name)).collect();
+        all.expected(kept, &made, allowed, *trust)
     };
     let without: BTreeSet<&str> = without.iter().map(|name| &name[..]).collect();
     let mut out = String::new();
@@ -185,8 +186,9 @@ pub fn run(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
                     .map(|other| *other != part)
                     .collect::<Vec<bool>>();
                 let start = from.map(|from| &from[part]);
-                let expected = expected(&kept, Some(part));
-                all.fit(&kept, &all.allowed(without), *penalty, &expected, start)
+                let allowed = all.allowed(without);
+                let expected = expected(&kept, &allowed, Some(part));
+                all.fit(&kept, &allowed, *penalty, &expected, start)
             })
             .collect()
     };
@@ -214,14 +216,9 @@ pub fn run(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
         out.push_str(&quality.row(&format!("likelihood, of {}", names.join(", "))));
     }
     let everything = vec![true; parts.len()];
-    let expected = expected(&everything, None);
-    let fitted = all.fit(
-        &everything,
-        &all.allowed(&without),
-        *penalty,
-        &expected,
-        None,
-    );
+    let allowed = all.allowed(&without);
+    let expected = expected(&everything, &allowed, None);
+    let fitted = all.fit(&everything, &allowed, *penalty, &expected, None);
     let mut seen = Quality::default();
     for number in 0..parts.len() {
         let (rank, bits) = all.judge(number, &fitted);

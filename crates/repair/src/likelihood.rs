@@ -77,9 +77,22 @@ pub const FEATURES: &[Feature] = &[
     feature("form", "what it does to words and signs", |t| {
         Value::Choice(Some(t.form.name()))
     }),
-    feature("shape", "how the condition looks that it adds", |t| {
-        choice(&t.shape)
-    }),
+    feature(
+        "joined",
+        "what it does, and how the condition looks that it adds",
+        |t| {
+            let joined = t.shape != Shape::None;
+            Value::Choice(joined.then(|| format!("{}-{}", t.form.name(), t.shape.name())))
+        },
+    ),
+    feature(
+        "joined-leaf",
+        "what it does, and where the variable of the condition that it adds stands otherwise",
+        |t| {
+            let joined = t.shape != Shape::None;
+            Value::Choice(joined.then(|| format!("{}-{}", t.form.name(), t.leaf.name())))
+        },
+    ),
     feature("cost", "its cost in the search", |t| {
         Value::Number(f64::from(t.cost))
     }),

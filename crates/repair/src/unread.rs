@@ -13,6 +13,7 @@ use patchwright_text::{Edit, Span};
 use crate::names::names;
 
 /// Where a function reads its own variables.
+#[derive(Default)]
 pub(crate) struct Reads {
     /// Of each variable its name, where it is read, and whether it may be read elsewhere as well.
     variables: Vec<(Vec<u8>, Vec<Span>, bool)>,

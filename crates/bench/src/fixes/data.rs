@@ -97,7 +97,8 @@ pub fn read<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, Box<dyn Error>> 
 #[derive(Serialize, Deserialize)]
 pub struct Untyped {
     pub repository: String,
-    pub form: String,
+    /// Those of its text; its kind and its cost mean nothing.
+    pub traits: Traits,
 }
 
 /// What every version of this program reads of a fix.

@@ -161,7 +161,8 @@ impl<'t> Wanted<'t> {
     }
 }
 
-fn parser() -> Parser {
+/// Returns a parser of C.
+pub fn parser() -> Parser {
     let mut parser = Parser::new();
     parser
         .set_language(&tree_sitter_c::LANGUAGE.into())

@@ -5,13 +5,20 @@ use std::{
     fmt::Write as _,
 };
 
-use patchwright_repair::likelihood::{FEATURES, Traits};
+use patchwright_repair::likelihood::{FEATURES, Form, Traits};
 
 use super::fit::least;
 use crate::fixes::data::Measured;
 
-/// Forms are taken to be at least so large a part of candidates.
-const LEAST_SHARE: f64 = 1e-5;
+/// The features whose weights are drawn to what fixes without types say. Such fixes may be longer than any candidate, so what depends on
+/// the length of a change is not among these.
+const TOLD: [&str; 3] = ["form", "joined", "joined-leaf"];
+
+/// How much weights for fixes without types are drawn to zero.
+const PRIOR_PENALTY: f64 = 3.0;
+
+/// Fixes without types that add more words and signs than so large a part of the candidates of their form are none of them.
+const USUAL_LENGTH: f64 = 0.99;
 
 /// The features of a candidate: numbers of columns, and values.
 type Row = Vec<(u32, f32)>;
@@ -26,6 +33,8 @@ struct Group {
 /// The fixes as numbers: groups of candidates with the columns of their features.
 pub struct Data {
     groups: Vec<Group>,
+    /// Fixes of which no types are known.
+    untyped: Vec<Row>,
     /// The name of each column, and the feature that it belongs to.
     columns: Vec<(String, &'static str)>,
 }
@@ -38,7 +47,7 @@ pub struct Model {
 
 impl Data {
     /// Converts measured fixes to numbers.
-    pub fn of(measured: &[Measured]) -> Self {
+    pub fn of(measured: &[Measured], untyped: &[Traits]) -> Self {
         let mut numbers: BTreeMap<String, u32> = BTreeMap::new();
         let mut columns: Vec<(String, &'static str)> = Vec::new();
         let mut row = |traits: &Traits| -> Row {
@@ -55,16 +64,24 @@ impl Data {
             }
             row
         };
-        let groups = measured.iter().filter_map(|one| {
+        let of_one = |one: &Measured| {
             let developer = row(&one.developer.as_ref()?.traits);
             let others = one.sample.iter();
             let others = others
                 .map(|other| (other.weight, row(&other.traits)))
                 .collect();
             Some(Group { developer, others })
-        });
-        let groups = groups.collect();
-        Data { groups, columns }
+        };
+        let groups = measured.iter().filter_map(of_one).collect();
+        let mut untyped: Vec<Row> = untyped.iter().map(row).collect();
+        for row in &mut untyped {
+            row.retain(|(column, _)| TOLD.contains(&columns[*column as usize].1));
+        }
+        Data {
+            groups,
+            untyped,
+            columns,
+        }
     }
 
     /// Returns for each column whether its feature is not in `without`.
@@ -75,31 +92,68 @@ impl Data {
             .collect()
     }
 
-    /// Returns the weights that forms would have if nothing else mattered: how often people make such
-    /// changes, relative to the candidates of that form in the groups `kept`. They count with the
-    /// share `trust`, because other features explain a part of them.
-    pub fn expected(&self, kept: &[bool], forms: &BTreeMap<&str, usize>, trust: f64) -> Model {
-        let mut shares = vec![0.0; self.columns.len()];
-        let groups = || self.groups.iter().zip(kept).filter(|(_, kept)| **kept);
-        for (group, _) in groups() {
-            let total: f64 = group.others.iter().map(|(weight, _)| weight).sum();
-            for (weight, row) in &group.others {
-                for (column, _) in row {
-                    shares[*column as usize] += weight / total / groups().count() as f64;
+    /// Returns the weights that turn candidates of the groups `kept` into changes as people make them, as far as the text of a change
+    /// tells: those of the fixes `made` of which no types are known. They count with the share `trust`, because such fixes
+    /// may be none of the candidates.
+    pub fn expected(&self, kept: &[bool], made: &[bool], allowed: &[bool], trust: f64) -> Model {
+        let columns = self.columns.len();
+        let made = self.untyped.iter().zip(made);
+        let made: Vec<&Row> = made
+            .filter(|(_, made)| **made)
+            .map(|(row, _)| row)
+            .collect();
+        if made.is_empty() || trust == 0.0 {
+            return Model {
+                weights: vec![0.0; columns],
+            };
+        }
+        let is_told: Vec<bool> = self
+            .columns
+            .iter()
+            .zip(allowed)
+            .map(|((_, feature), allowed)| *allowed && TOLD.contains(feature))
+            .collect();
+        let mut of_people = vec![0.0; columns];
+        for (column, value) in made.iter().copied().flatten() {
+            of_people[*column as usize] += f64::from(*value);
+        }
+        let groups = self.groups.iter().zip(kept).filter(|(_, kept)| **kept);
+        let groups: Vec<&Group> = groups.map(|(group, _)| group).collect();
+        let totals = groups.iter().map(|group| group.total());
+        let totals: Vec<f64> = totals.collect();
+        let mut scores = Vec::new();
+        let weights = least(vec![0.0; columns], &mut |weights, gradient| {
+            gradient.fill(0.0);
+            scores.clear();
+            for (group, total) in groups.iter().zip(&totals) {
+                let others = group.others.iter();
+                scores.extend(
+                    others.map(|(weight, row)| (weight / total).ln() + score(row, weights)),
+                );
+            }
+            let most = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let sum: f64 = scores.iter().map(|score| (score - most).exp()).sum();
+            let rows = groups.iter().flat_map(|group| &group.others);
+            for ((_, row), score) in rows.zip(&scores) {
+                let share = (score - most).exp() / sum * made.len() as f64;
+                for (column, value) in row {
+                    gradient[*column as usize] += share * f64::from(*value);
                 }
             }
-        }
-        let all: usize = forms.values().sum();
-        let columns = self.columns.iter().zip(shares);
-        let weight = columns.map(|((name, _), share)| match name.strip_prefix("form=") {
-            Some(form) if all > 0 => {
-                let made = forms.get(form).copied().unwrap_or(0) as f64 + 0.5;
-                (made / all as f64 / share.max(LEAST_SHARE)).ln() * trust
+            let mut loss = made.len() as f64 * (most + sum.ln());
+            for (number, slope) in gradient.iter_mut().enumerate() {
+                let weight = weights[number];
+                loss += weight * (PRIOR_PENALTY * weight / 2.0 - of_people[number]);
+                *slope += PRIOR_PENALTY * weight - of_people[number];
+                if !is_told[number] {
+                    *slope = 0.0;
+                }
             }
-            _ => 0.0,
+            loss
         });
+        let weights = weights.into_iter().map(|weight| weight * trust);
         Model {
-            weights: weight.collect(),
+            weights: weights.collect(),
         }
     }
 
@@ -201,7 +255,37 @@ fn score(row: &Row, weights: &[f64]) -> f64 {
         .sum()
 }
 
+/// Returns how many words and signs candidates of each form add at most, as a rule.
+pub fn usual_lengths(measured: &[Measured]) -> BTreeMap<Form, usize> {
+    let mut lengths: BTreeMap<Form, Vec<(usize, f64)>> = BTreeMap::new();
+    for one in measured {
+        let total: f64 = one.sample.iter().map(|other| other.weight).sum();
+        for other in &one.sample {
+            let own = lengths.entry(other.traits.form).or_default();
+            own.push((other.traits.added, other.weight / total));
+        }
+    }
+    let usual = lengths.into_iter().map(|(form, mut lengths)| {
+        lengths.sort_by_key(|(length, _)| *length);
+        let all: f64 = lengths.iter().map(|(_, weight)| weight).sum();
+        let mut so_far = 0.0;
+        let usual = lengths.iter().find(|(_, weight)| {
+            so_far += weight;
+            so_far >= all * USUAL_LENGTH
+        });
+        (
+            form,
+            usual.or(lengths.last()).map_or(0, |(length, _)| *length),
+        )
+    });
+    usual.collect()
+}
+
 impl Group {
+    fn total(&self) -> f64 {
+        self.others.iter().map(|(weight, _)| weight).sum()
+    }
+
     /// −log of the probability of the developer's candidate; its gradient is added.
     fn loss(&self, weights: &[f64], gradient: &mut [f64], scores: &mut Vec<f64>) -> f64 {
         let own = score(&self.developer, weights);
@@ -267,10 +351,11 @@ mod tests {
         let columns = columns.map(|name| (name.to_owned(), "kind"));
         let data = Data {
             groups,
+            untyped: Vec::new(),
             columns: columns.to_vec(),
         };
         let kept = vec![true; data.groups.len()];
-        let expected = data.expected(&kept, &BTreeMap::new(), 0.5);
+        let expected = data.expected(&kept, &[], &[true; 3], 0.5);
         let model = data.fit(&kept, &[true; 3], 0.01, &expected, None);
         for (found, expected) in model.weights.iter().zip(weights) {
             assert!((found - expected).abs() < 0.3, "{:?}", model.weights);

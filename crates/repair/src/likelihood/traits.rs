@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, rc::Rc};
 
 use patchwright_csource::{Function, TranslationUnit};
 use patchwright_space::Schema;
-use patchwright_text::Edit;
+use patchwright_text::{Edit, Span};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -33,6 +33,15 @@ pub enum Origin {
     Function,
     /// Not in the function.
     Elsewhere,
+}
+
+impl Origin {
+    /// Returns the name of the origin in feature names.
+    pub fn name(self) -> String {
+        let name = serde_json::to_value(self).ok();
+        let name = name.and_then(|name| name.as_str().map(str::to_owned));
+        name.unwrap_or_default()
+    }
 }
 
 /// The kind of a number that a change adds.
@@ -180,8 +189,17 @@ pub struct FunctionFacts<'u> {
 impl<'u> FunctionFacts<'u> {
     /// Collects the facts about a function.
     pub fn of(unit: &'u TranslationUnit, function: &Function) -> Self {
-        let text = &unit.source[function.span.range()];
-        let begin = function.span.start as usize;
+        FunctionFacts {
+            reads: Reads::of(unit, function),
+            ..FunctionFacts::of_text(&unit.source, function.span)
+        }
+    }
+
+    /// Collects the facts about a function of which only the text is known. Its candidates have no trait
+    /// [`forgets`](Traits::forgets).
+    pub fn of_text(source: &'u [u8], span: Span) -> Self {
+        let text = &source[span.range()];
+        let begin = span.start as usize;
         let tokens: Vec<(&[u8], usize)> = placed_tokens(text)
             .into_iter()
             .map(|(token, at)| (token, begin + at))
@@ -193,7 +211,7 @@ impl<'u> FunctionFacts<'u> {
             }
         }
         FunctionFacts {
-            reads: Reads::of(unit, function),
+            reads: Reads::default(),
             starts: starts(&tokens),
             habits: None,
             tokens,
