@@ -1,5 +1,7 @@
 //! What is asked of holes: `where`.
 
+use std::rc::Rc;
+
 use patchwright_csource::{
     BinaryOperator, ExprId, ExprKind, Scope, StmtId, StmtKind, Storage, UnaryOperator,
     types::{IntegerKind, TypeId, TypeKind},
@@ -9,7 +11,7 @@ use crate::{
     clause::{Condition, Inside, Trait},
     matches::{Match, Matcher, Value},
     syntax::{Pattern, Root},
-    tree::{Tree, inner_statements},
+    tree::{Parts, Places, Tree, inner_statements},
 };
 
 /// Where a change is looked for.
@@ -20,14 +22,53 @@ pub(crate) struct Here<'a> {
     pub(crate) scope: &'a Scope,
 }
 
-/// The expressions and statements that something consists of.
-#[derive(Default)]
-pub(crate) struct Parts {
-    pub(crate) expressions: Vec<ExprId>,
-    pub(crate) statements: Vec<StmtId>,
-}
-
 impl Tree<'_> {
+    /// What the function consists of.
+    pub(crate) fn whole(&self) -> Rc<Parts> {
+        let whole = self.whole.get_or_init(|| {
+            let mut found = Parts::default();
+            self.parts_of_statement(self.function.body, &mut found);
+            Rc::new(found)
+        });
+        whole.clone()
+    }
+
+    /// Where in the function a pattern of one expression or statement can be found, whatever is known of its holes: what is known only
+    /// rules places out.
+    pub(crate) fn places(&self, pattern: &Pattern) -> Rc<Places> {
+        if let Some(known) = self.places.borrow().get(&pattern.number) {
+            return known.clone();
+        }
+        let matcher = Matcher {
+            tree: self,
+            pattern,
+        };
+        let mut places = Places::default();
+        match &pattern.root {
+            Root::Expression(root) => {
+                let all = (0..self.function.exprs.len()).map(|number| ExprId(number as u32));
+                let is_place = |id: &ExprId| {
+                    !matcher
+                        .at_expression(*root, *id, Match::default())
+                        .is_empty()
+                };
+                places.expressions.extend(all.filter(is_place));
+            }
+            Root::Statements(nodes) => {
+                if let [one] = nodes[..] {
+                    let all = (0..self.function.stmts.len()).map(|number| StmtId(number as u32));
+                    let is_place =
+                        |id: &StmtId| !matcher.at_statement(one, *id, Match::default()).is_empty();
+                    places.statements.extend(all.filter(is_place));
+                }
+            }
+        }
+        let places = Rc::new(places);
+        let mut known = self.places.borrow_mut();
+        known.insert(pattern.number, places.clone());
+        places
+    }
+
     pub(crate) fn parts_of_expression(&self, id: ExprId, found: &mut Parts) {
         found.expressions.push(id);
         for child in self.function.children(id) {
@@ -50,12 +91,10 @@ impl Tree<'_> {
     }
 
     /// What a place consists of; of the file that is its own function.
-    pub(crate) fn parts(&self, inside: &Inside, here: Here<'_>, known: &Match) -> Parts {
+    pub(crate) fn parts(&self, inside: &Inside, here: Here<'_>, known: &Match) -> Rc<Parts> {
         let mut found = Parts::default();
         match inside {
-            Inside::Function | Inside::File => {
-                self.parts_of_statement(self.function.body, &mut found);
-            }
+            Inside::Function | Inside::File => return self.whole(),
             Inside::Statement => self.parts_of_statement(here.statement, &mut found),
             Inside::Hole(name) => match known.values.get(name) {
                 Some(Value::Expression(id)) => self.parts_of_expression(*id, &mut found),
@@ -73,7 +112,7 @@ impl Tree<'_> {
                 _ => {}
             },
         }
-        found
+        Rc::new(found)
     }
 
     /// The ways in which a pattern is found among some parts.
@@ -84,18 +123,22 @@ impl Tree<'_> {
         };
         match &pattern.root {
             Root::Expression(root) => {
+                let places = self.places(pattern);
                 let bare = parts.expressions.iter().filter(|&&id| {
-                    !matches!(
+                    let is_bare = !matches!(
                         self.function.expr(id).kind,
                         ExprKind::Paren(_) | ExprKind::Cast { implicit: true, .. }
-                    )
+                    );
+                    is_bare && places.expressions.contains(&id)
                 });
                 bare.flat_map(|&id| matcher.at_expression(*root, id, known.clone()))
                     .collect()
             }
             Root::Statements(all) => match all[..] {
                 [one] => {
+                    let places = self.places(pattern);
                     let each = parts.statements.iter();
+                    let each = each.filter(|id| places.statements.contains(id));
                     each.flat_map(|&id| matcher.at_statement(one, id, known.clone()))
                         .collect()
                 }

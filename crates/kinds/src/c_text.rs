@@ -1,6 +1,9 @@
 //! Reads the text of a pattern: C, whose holes are names with a `$` in front, and whose classes of operators stand in angle brackets.
 
-use std::ops::Range;
+use std::{
+    ops::Range,
+    sync::atomic::{AtomicUsize, Ordering},
+};
 
 use patchwright_csource::{BinaryOperator, UnaryOperator};
 use tree_sitter::{Node as Tree, Parser};
@@ -84,7 +87,9 @@ pub(crate) fn pattern(text: &str) -> Result<Pattern, Wrong> {
             Root::Expression(reader.expression(expression)?)
         }
     };
+    static READ: AtomicUsize = AtomicUsize::new(0);
     Ok(Pattern {
+        number: READ.fetch_add(1, Ordering::Relaxed),
         nodes: reader.nodes,
         root,
     })

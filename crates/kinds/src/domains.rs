@@ -7,12 +7,12 @@ use patchwright_csource::{
 use patchwright_semantics::Precedence;
 
 use crate::{
-    ask::{Here, Parts},
+    ask::Here,
     clause::{Domain, Each, Inside},
     layout::undented,
     matches::{Match, Matcher, Value},
     syntax::Class,
-    tree::Tree,
+    tree::{Parts, Tree},
 };
 
 /// Other functions with more statements are not looked at.

@@ -9,6 +9,8 @@ pub(crate) struct NodeId(pub(crate) u32);
 /// A C expression, or statements, with holes.
 #[derive(Clone, Debug)]
 pub(crate) struct Pattern {
+    /// Tells it from all others, for what is known of it.
+    pub(crate) number: usize,
     pub(crate) nodes: Vec<Node>,
     pub(crate) root: Root,
 }

@@ -8,13 +8,13 @@ use patchwright_csource::{ExprId, ExprKind, StmtId, StmtKind};
 use patchwright_text::Edit;
 
 use crate::{
-    ask::{Here, Parts},
+    ask::Here,
     difference::{composed, of_expression},
     find::{Change, Found, Target, filled},
     matches::{Match, Matcher, Value},
     read::{Action, Kind},
     syntax::Root,
-    tree::Tree,
+    tree::{Parts, Tree},
 };
 
 /// Adds the changes of a kind in all places of a condition, of conditions in a row, and of the function.

@@ -1,5 +1,10 @@
 //! The tree of the source, as patterns look at it: without parentheses, implicit conversions and single braces.
 
+use std::{
+    cell::{OnceCell, RefCell},
+    rc::Rc,
+};
+
 use patchwright_csource::{
     BinaryOperator, CastKind, ExprId, ExprKind, Function, Place, Scope, ScopeMap, StmtId, StmtKind,
     Storage, TranslationUnit, UnaryOperator, VarId,
@@ -9,7 +14,7 @@ use patchwright_csource::{
 };
 use patchwright_semantics::Precedence;
 use patchwright_text::Span;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A function with what is around it.
 pub struct Surroundings<'a> {
@@ -41,6 +46,24 @@ pub(crate) struct Tree<'a> {
     owners: FxHashMap<ExprId, StmtId>,
     /// What each statement is directly in, and its place in a block.
     around: FxHashMap<StmtId, (StmtId, usize)>,
+    /// What the function consists of.
+    pub(crate) whole: OnceCell<Rc<Parts>>,
+    /// By the number of a pattern, where in the function it is found if nothing is known of its holes.
+    pub(crate) places: RefCell<FxHashMap<usize, Rc<Places>>>,
+}
+
+/// The expressions and statements that something consists of.
+#[derive(Default)]
+pub(crate) struct Parts {
+    pub(crate) expressions: Vec<ExprId>,
+    pub(crate) statements: Vec<StmtId>,
+}
+
+/// Where a pattern is found.
+#[derive(Default)]
+pub(crate) struct Places {
+    pub(crate) expressions: FxHashSet<ExprId>,
+    pub(crate) statements: FxHashSet<StmtId>,
 }
 
 /// The whole expressions of a statement.
@@ -99,6 +122,8 @@ impl<'a> Tree<'a> {
             parents: FxHashMap::default(),
             owners: FxHashMap::default(),
             around: FxHashMap::default(),
+            whole: OnceCell::new(),
+            places: RefCell::default(),
         };
         for number in 0..of.function.exprs.len() {
             let id = ExprId(number as u32);
@@ -130,6 +155,8 @@ impl<'a> Tree<'a> {
             parents: FxHashMap::default(),
             owners: FxHashMap::default(),
             around: FxHashMap::default(),
+            whole: OnceCell::new(),
+            places: RefCell::default(),
         }
     }
 
