@@ -39,6 +39,9 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
+    /// All, in the order in which candidates are tested.
+    pub(crate) const ALL: [Kind; 3] = [Kind::Perturbed, Kind::Filled, Kind::Sanitized];
+
     /// Flags for the compiler.
     pub(crate) fn flags(self) -> &'static [&'static str] {
         match self {

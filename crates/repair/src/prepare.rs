@@ -9,12 +9,13 @@ use std::{
 
 use patchwright_exec::{
     Baseline, BaselineOptions, CompileCommand, Limits, Patience, Project, RecordError, Test,
-    TestSuite, Worker, WorkerOptions, all_sources, record_kept_build,
+    TestSuite, Worker, WorkerOptions, all_sources, files, record_kept_build,
 };
 
 use crate::{
     Event, RepairError, RepairOptions, Surroundings,
     checks::Checks,
+    circumstances::Kind,
     focus::Focus,
     journal::Journal,
     outcome::RepairOutcome,
@@ -107,7 +108,14 @@ impl Prepared {
         if let Some(known) = self.scrutiny.get() {
             return Ok(Some(known));
         }
-        let measured = Scrutiny::measure(self, project, surroundings)?;
+        let measured = Scrutiny::measure(self, project, surroundings);
+        if measured.is_err() {
+            // Whoever tries again needs the names of the copies.
+            for kind in Kind::ALL {
+                let _ = files::remove_tree(&surroundings.scratch.path().join(kind.name()));
+            }
+        }
+        let measured = measured?;
         Ok(Some(self.scrutiny.get_or_init(|| measured)))
     }
 }

@@ -80,7 +80,7 @@ impl Scrutiny {
             let mut arguments = command.arguments.iter();
             arguments.any(|argument| argument.to_string_lossy().starts_with("-fsanitize"))
         });
-        for kind in [Kind::Perturbed, Kind::Filled, Kind::Sanitized] {
+        for kind in Kind::ALL {
             // Their own memory is not that of the GNU library.
             if is_sanitized && kind != Kind::Sanitized {
                 continue;
