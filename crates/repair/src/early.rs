@@ -31,6 +31,9 @@ const SHARE: u32 = 2;
 /// So many times the patches of a report are verified here: what has turned out to be none makes room for others.
 const MOST_VERIFIED: usize = 3;
 
+/// When so many have passed, others can wait until the next locations have been looked at.
+const ENOUGH_SHOWN: usize = 3;
+
 /// So many classes wait at most: the report has room for some, and the first ones are the cheapest.
 const MOST_WAITING: usize = 64;
 
@@ -55,6 +58,12 @@ struct Queue {
     /// Diffs that have been waiting.
     seen: BTreeSet<Vec<u8>>,
     is_over: bool,
+    /// The next one is verified at once, however much time verification has had.
+    is_urgent: bool,
+    /// One is being verified.
+    is_busy: bool,
+    /// No more are verified.
+    has_ended: bool,
 }
 
 /// The first candidate of a class.
@@ -154,19 +163,36 @@ impl<'e, 'a> Early<'e, 'a> {
     /// Verifies one after the other until the search is over. Of what passes, half a report is shown at once, and has its place there;
     /// of the rest the final verification only knows the result.
     pub(crate) fn work(&self) {
+        self.verify_all();
+        self.queue().has_ended = true;
+        self.changed.notify_all();
+    }
+
+    fn verify_all(&self) {
         let (mut busy, mut first_since) = (Duration::ZERO, None);
+        let mut is_scrutiny_ready = false;
         for _ in 0..self.options.max_patches.saturating_mul(MOST_VERIFIED) {
             let Some(next) = self.next(busy, first_since) else {
                 return;
             };
             let begun = Instant::now();
-            if !self.verify(&next) {
+            let goes_on = self.verify(&next);
+            let mut queue = self.queue();
+            queue.is_busy = false;
+            let is_idle = queue.waiting.is_empty();
+            drop(queue);
+            self.changed.notify_all();
+            if !goes_on {
                 return;
             }
             busy += begun.elapsed();
-            let passed = self.prepared.checks.early().len();
-            if passed > 0 && first_since.is_none() {
-                first_since = Some(begun);
+            if self.prepared.checks.early().is_empty() {
+                continue;
+            }
+            first_since.get_or_insert(begun);
+            // It takes as long as a build or two, and verification of what waits tells more.
+            if is_idle && !is_scrutiny_ready {
+                is_scrutiny_ready = true;
                 // It is needed in the end; whatever is wrong with it shows then.
                 let quiet = |event: Event| self.only_warnings(event);
                 let surroundings = self.surroundings.telling(&quiet);
@@ -177,6 +203,25 @@ impl<'e, 'a> Early<'e, 'a> {
         }
     }
 
+    /// Waits until what the search has found is verified, until enough of it has been shown, or for so long at most.
+    pub(crate) fn catch_up(&self, most: Duration) {
+        let begun = Instant::now();
+        let mut queue = self.queue();
+        queue.is_urgent = true;
+        self.changed.notify_all();
+        loop {
+            let is_done = queue.has_ended || queue.waiting.is_empty() && !queue.is_busy;
+            let is_shown = self.prepared.checks.early().len() >= ENOUGH_SHOWN;
+            let is_cancelled = self.surroundings.cancel.is_cancelled();
+            if is_done || is_shown || is_cancelled || begun.elapsed() >= most {
+                break;
+            }
+            let waited = self.changed.wait_timeout(queue, PACE);
+            queue = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        queue.is_urgent = false;
+    }
+
     /// Waits for what is verified next; `None` at the end of the search.
     fn next(&self, busy: Duration, first_since: Option<Instant>) -> Option<Waiting> {
         let mut queue = self.queue();
@@ -184,10 +229,12 @@ impl<'e, 'a> Early<'e, 'a> {
             if queue.is_over || self.surroundings.cancel.is_cancelled() {
                 return None;
             }
-            let is_time = first_since.is_none_or(|since| busy * SHARE <= since.elapsed());
+            let is_time =
+                queue.is_urgent || first_since.is_none_or(|since| busy * SHARE <= since.elapsed());
             let waiting = queue.waiting.iter().enumerate();
             let best = waiting.min_by(|(_, a), (_, b)| a.order(b));
             if let Some(best) = best.map(|(at, _)| at).filter(|_| is_time) {
+                queue.is_busy = true;
                 return Some(queue.waiting.swap_remove(best));
             }
             let waited = self.changed.wait_timeout(queue, PACE);

@@ -49,6 +49,8 @@ pub struct RepairOptions {
     /// The search ends after so much of it if there is no patch until then; [`crate::repair`] sets it where it tries something else with
     /// the rest.
     pub budget_without_patch: Option<Duration>,
+    /// Before patches are verified, at most so long is spent on comparing their code, so that none is shown twice; [`crate::repair`] sets it.
+    pub compares_for: Option<Duration>,
     /// Edits, with the index of their hole, that a verification has rejected: what is in a class
     /// with one of them is not plausible.
     pub distrusted: Vec<(usize, patchwright_text::Edit)>,
@@ -71,6 +73,8 @@ pub struct RepairOptions {
     pub scrutinize: bool,
     /// Verify patches while the search goes on, one at a time.
     pub early: bool,
+    /// When the search is over, wait so long for the verification of what it found; [`crate::repair`] sets it where another search follows.
+    pub catches_up: Option<Duration>,
     /// Seek changes of two places while the search goes on; [`crate::repair`] sets it where the program is made ready quickly.
     pub early_pairs: bool,
     /// Files, relative to the project's root, with what they hold instead of what they hold there: the program with a change.
@@ -102,6 +106,7 @@ impl Default for RepairOptions {
             allow_all_failing: false,
             budget: None,
             budget_without_patch: None,
+            compares_for: None,
             distrusted: Vec::new(),
             kept: None,
             journal: None,
@@ -112,6 +117,7 @@ impl Default for RepairOptions {
             bounds: Bounds::default(),
             scrutinize: true,
             early: true,
+            catches_up: None,
             early_pairs: false,
             replaced: Vec::new(),
             proposals: None,

@@ -4,6 +4,7 @@ use std::{
     collections::{BTreeMap, BTreeSet, HashMap, VecDeque},
     path::{Path, PathBuf},
     sync::{Mutex, PoisonError},
+    time::{Duration, Instant},
 };
 
 use patchwright_exec::Project;
@@ -107,6 +108,11 @@ pub(crate) struct Selection<'f> {
     codes: BTreeMap<(usize, usize), Codes>,
     duplicates: usize,
     compiled: usize,
+    /// How long texts may be compiled, and how long they have been.
+    compares_for: Option<Duration>,
+    compared_for: Duration,
+    /// How long the slowest of them has taken that was compiled by itself.
+    slowest: Duration,
     all: bool,
     /// Classes of which a member was proposed.
     represented: BTreeSet<usize>,
@@ -165,6 +171,9 @@ impl<'f> Selection<'f> {
             codes: BTreeMap::new(),
             duplicates: 0,
             compiled: 0,
+            compares_for: options.compares_for,
+            compared_for: Duration::ZERO,
+            slowest: Duration::ZERO,
             all: options.all,
             represented: BTreeSet::new(),
             shown,
@@ -365,10 +374,33 @@ impl<'f> Selection<'f> {
         if let Some(known) = self.ahead.get(&wanted) {
             return Ok(known.clone());
         }
-        match self.compilations.first_mut() {
-            Some(compilations) => wanted.compile(self.instrumented, compilations),
-            None => Ok(None),
+        if self.is_out_of_time() {
+            return Ok(None);
         }
+        let Some(compilations) = self.compilations.first_mut() else {
+            return Ok(None);
+        };
+        let begun = Instant::now();
+        let code = wanted.compile(self.instrumented, compilations);
+        let took = begun.elapsed();
+        self.compared_for += took;
+        self.slowest = self.slowest.max(took);
+        code
+    }
+
+    /// How many texts can be compiled in the time that is left, several at the same time.
+    fn texts_left(&self) -> usize {
+        let Some(most) = self.compares_for else {
+            return usize::MAX;
+        };
+        let left = most.saturating_sub(self.compared_for).as_secs_f64();
+        let rounds = left / self.slowest.as_secs_f64().max(f64::EPSILON);
+        (rounds * self.compilations.len() as f64) as usize
+    }
+
+    /// Whether texts have been compiled for as long as they may be.
+    fn is_out_of_time(&self) -> bool {
+        (self.compares_for).is_some_and(|most| self.compared_for >= most)
     }
 
     /// What is compiled for the code of a function with an edit, or without one.
@@ -386,7 +418,7 @@ impl<'f> Selection<'f> {
 
     /// Compiles what the next proposals are told apart by, several at the same time.
     fn compile_ahead(&mut self) -> Result<(), RepairError> {
-        if self.compilations.len() < 2 {
+        if self.compilations.len() < 2 || self.is_out_of_time() {
             return Ok(());
         }
         let next = self.proposals.as_slice().iter();
@@ -405,6 +437,8 @@ impl<'f> Selection<'f> {
                 None => {}
             }
         }
+        wanted.truncate(self.texts_left());
+        let begun = Instant::now();
         let instrumented = self.instrumented;
         let free = Mutex::new(std::mem::take(&mut self.compilations));
         let lock = || free.lock().unwrap_or_else(PoisonError::into_inner);
@@ -419,6 +453,7 @@ impl<'f> Selection<'f> {
             code
         });
         self.compilations = free.into_inner().unwrap_or_else(PoisonError::into_inner);
+        self.compared_for += begun.elapsed();
         for (wanted, code) in wanted.into_iter().zip(codes) {
             self.ahead.insert(wanted, code?);
         }

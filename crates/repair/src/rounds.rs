@@ -33,6 +33,10 @@ const ONE_OF_MANY: f64 = 0.85;
 /// The part of it that the most suspicious locations have, before many others are compared.
 const BRIEF: f64 = 0.3;
 
+/// Before these are compared, what was found there is verified for at most this part of the time: nobody knows what else there will be
+/// time for.
+const CATCHING_UP: f64 = 0.12;
+
 /// So many times the locations are looked at when those before were in vain.
 const WIDER: usize = 4;
 
@@ -42,6 +46,9 @@ const RESERVE: u32 = 4;
 /// …if what verifies a patch (a copy, a build and the tests) does not take so many times less. Of what is found, much has been verified while
 /// the search went on.
 const RESERVED_PATCHES: u32 = 3;
+
+/// At most this part of it is spent on comparing the code of patches.
+const COMPARING: u32 = 4;
 
 /// What is kept besides.
 const LEAST_RESERVE: Duration = Duration::from_secs(2);
@@ -330,6 +337,7 @@ impl Repair<'_, '_> {
             let options = &mut rounds.options;
             options.budget = self.end_before(rounds.reserve.for_patches).map(left);
             options.budget_without_patch = self.end_before(rounds.reserve.in_vain).map(left);
+            options.compares_for = (wanted.budget).map(|_| rounds.reserve.for_patches / COMPARING);
             // A change of one place is likelier, and the brief round has found some.
             options.early_pairs = rounds.tries_two_places
                 && rounds.brief.is_none()
@@ -346,6 +354,8 @@ impl Repair<'_, '_> {
             }
             let is_brief = rounds.is_brief && !instrumented.left_out.is_empty();
             let options = &mut rounds.options;
+            options.catches_up = options.budget.map(|budget| budget.mul_f64(CATCHING_UP));
+            options.catches_up.take_if(|_| !is_brief);
             if is_brief {
                 for budget in [&mut options.budget, &mut options.budget_without_patch] {
                     *budget = budget.map(|budget| budget.mul_f64(BRIEF));

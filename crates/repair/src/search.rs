@@ -181,14 +181,20 @@ pub fn search(
             let is_over = || is_done.0.load(Ordering::Relaxed);
             scope.spawn(move || proposals.work(&bench, &is_over));
         }
-        searched(
+        let found = searched(
             instrumented,
             prepared,
             project,
             options,
             surroundings,
             Some(&early),
-        )
+        )?;
+        if let Some(most) = options.catches_up
+            && !found.interrupted
+        {
+            early.catch_up(most);
+        }
+        Ok(found)
     })
 }
 
