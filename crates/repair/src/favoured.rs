@@ -8,8 +8,16 @@ use patchwright_space::{GroupId, Level, Space, SpaceLimits, term::Context};
 
 use crate::{Event, RepairError, found::FoundClass, search::Search, survey::Survey};
 
-/// Candidates of at most this cost.
-const MOST_COST: u32 = 4;
+/// What is executed at the locations of a tier, one after the other: whether it is at conditions, and the costs. Conditions are what
+/// people mend most. They have few classes, and what is added to one costs 2 or 3.
+const TURNS: [(bool, RangeInclusive<u32>); 4] =
+    [(true, 1..=3), (false, 1..=2), (true, 4..=4), (false, 3..=4)];
+
+/// So many of the most suspicious locations are the first tier.
+const TIER: usize = 200;
+
+/// Each tier has so many times the locations of all before.
+const FURTHER: usize = 4;
 
 /// Terms of at most so many nodes: most fixes add a comparison.
 const TERM_SIZE: u32 = 3;
@@ -52,10 +60,7 @@ impl Search<'_> {
         let mut units: Vec<usize> = survey.units().collect();
         units.sort_by(|&a, &b| {
             let entry = |unit: usize| &self.holes[self.units[unit].entry];
-            // Conditions are what people mend most, and have few classes.
-            let has_values = |unit: usize| entry(unit).hole.context != Context::Truth;
-            let order = has_values(a).cmp(&has_values(b));
-            order.then(entry(a).by_suspicion(entry(b))).then(a.cmp(&b))
+            entry(a).by_suspicion(entry(b)).then(a.cmp(&b))
         });
         tracing::info!(
             locations = units.len(),
@@ -67,38 +72,61 @@ impl Search<'_> {
         let begun = self.found.stats.executions;
         let mut spaces: BTreeMap<usize, Space> = BTreeMap::new();
         let few = self.failing.len().clamp(1, FEW_PASSING);
+        let steps = self.favoured_steps(&units);
         for (passing, share) in [(0..=few, SHARE), (few + 1..=SOME_PASSING, SHARE_OF_SOME)] {
-            for cost in 1..=self.options.max_cost.min(MOST_COST) {
-                for &unit in &units {
-                    let executed = self.found.stats.executions - begun;
-                    if self.is_over() || executed >= MOST_EXECUTIONS {
-                        return Ok(());
-                    }
-                    if self.is_over_for(share) {
-                        break;
-                    }
-                    if self.families[self.units[unit].family].abandoned {
-                        continue;
-                    }
-                    let limits = self.options.space;
-                    let space = spaces.entry(unit).or_insert_with(|| {
-                        let limits = SpaceLimits {
-                            term_size: limits.term_size.min(TERM_SIZE),
-                            most: limits.most.min(MOST_CANDIDATES),
-                            ..limits
-                        };
-                        self.space_within(unit, cost, limits)
-                    });
-                    if space.blocks.iter().any(|block| block.cost == cost) {
-                        let at = (unit, cost, &passing);
-                        self.explore_favoured_at(at, space, &survey, workers)?;
-                        // Candidates have other numbers in the whole space.
-                        self.lone.retain(|(other, ..), _| *other != unit);
-                    }
+            for &(unit, cost) in &steps {
+                let executed = self.found.stats.executions - begun;
+                if self.is_over() || executed >= MOST_EXECUTIONS {
+                    return Ok(());
+                }
+                if self.is_over_for(share) {
+                    break;
+                }
+                if self.families[self.units[unit].family].abandoned {
+                    continue;
+                }
+                let limits = self.options.space;
+                let space = spaces.entry(unit).or_insert_with(|| {
+                    let limits = SpaceLimits {
+                        term_size: limits.term_size.min(TERM_SIZE),
+                        most: limits.most.min(MOST_CANDIDATES),
+                        ..limits
+                    };
+                    self.space_within(unit, cost, limits)
+                });
+                if space.blocks.iter().any(|block| block.cost == cost) {
+                    let at = (unit, cost, &passing);
+                    self.explore_favoured_at(at, space, &survey, workers)?;
+                    // Candidates have other numbers in the whole space.
+                    self.lone.retain(|(other, ..), _| *other != unit);
                 }
             }
         }
         Ok(())
+    }
+
+    /// Units, the most suspicious first, with costs, in the order in which they are looked at: tier by tier.
+    fn favoured_steps(&self, units: &[usize]) -> Vec<(usize, u32)> {
+        let is_truth = |unit: usize| {
+            let entry = &self.holes[self.units[unit].entry];
+            entry.hole.context == Context::Truth
+        };
+        let mut steps = Vec::new();
+        let mut rest = units;
+        let mut size = TIER;
+        while !rest.is_empty() {
+            let (tier, later) = rest.split_at(size.min(rest.len()));
+            for (of_conditions, costs) in TURNS {
+                let own = tier.iter().filter(|unit| is_truth(**unit) == of_conditions);
+                let own: Vec<usize> = own.copied().collect();
+                for cost in costs.filter(|cost| *cost <= self.options.max_cost) {
+                    steps.extend(own.iter().map(|unit| (*unit, cost)));
+                }
+            }
+            rest = later;
+            size *= FURTHER;
+        }
+        steps
     }
 
     fn explore_favoured_at(
