@@ -79,6 +79,25 @@ pub fn blamed_places(message: &str) -> Vec<(&str, u32, &str)> {
     found
 }
 
+/// Returns the names that a compiler's message calls undeclared, each with the file and the line at which it is
+/// first used. Compilers tell each of them once for each function.
+pub fn undeclared_names(message: &str) -> Vec<(&str, u32, &str)> {
+    let names = message.lines().filter_map(|line| {
+        let (file, number) = place_before(line.trim_start(), ": error:")?;
+        let (_, said) = line.split_once(": error:")?;
+        let says_it = ["undeclared", "implicit declaration of function"];
+        if !says_it.iter().any(|words| said.contains(words)) {
+            return None;
+        }
+        let name = said
+            .split(['\'', '‘', '’'])
+            .nth(1)
+            .filter(|name| !name.is_empty())?;
+        Some((file, number, name))
+    });
+    names.collect()
+}
+
 fn place_of_error(line: &str) -> Option<(&str, u32)> {
     [": error:", ": fatal error:", ": undefined reference to "]
         .into_iter()
@@ -95,6 +114,18 @@ fn place_before<'l>(line: &'l str, mark: &str) -> Option<(&'l str, u32)> {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn undeclared_names_are_found_in_messages_of_both_compilers() {
+        let message = "a.c: In function ‘f’:\na.c:3:9: error: ‘table’ undeclared (first use in this function)\n\
+            b.c:7:1: error: use of undeclared identifier 'size'\n\
+            c.c:1:2: error: implicit declaration of function ‘g’\nd.c:4:1: error: expected ‘;’ before ‘}’\n";
+        let found = super::undeclared_names(message);
+        assert_eq!(
+            found,
+            [("a.c", 3, "table"), ("b.c", 7, "size"), ("c.c", 1, "g")]
+        );
+    }
+
     use super::*;
 
     #[test]

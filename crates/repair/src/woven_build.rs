@@ -14,7 +14,7 @@ use patchwright_exec::{
     BuildError, Limits, Project, Worker, files, put_source, run_build, runner::Environment,
     undefined_references,
 };
-use patchwright_localize::blame::{WovenFile, blamed_functions, blamed_places};
+use patchwright_localize::blame::{WovenFile, blamed_functions, blamed_places, undeclared_names};
 use patchwright_space::{Form, HoleKind, writable_tables};
 use patchwright_text::LineMap;
 use patchwright_weave::{
@@ -246,6 +246,15 @@ impl Build<'_> {
             let found = self.apart.iter().find_map(|woven| woven.part(file, line));
             if let Some((function, Some(part))) = found {
                 parts.insert((function, part));
+            }
+        }
+        // Compilers tell a name that they do not know once for each function, wherever else it stands.
+        for (file, line, name) in undeclared_names(message) {
+            for woven in &self.apart {
+                if let Some((function, _)) = woven.part(file, line) {
+                    let same = woven.parts_with(function, name).into_iter();
+                    parts.extend(same.map(|part| (function, part)));
+                }
             }
         }
         let mut dropped: BTreeMap<String, usize> = BTreeMap::new();

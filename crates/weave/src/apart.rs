@@ -5,7 +5,7 @@
 
 use crate::hook::Hook;
 use patchwright_probe_abi::{FunctionId, HoleId};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A part of a woven function, such as a hole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -60,12 +60,16 @@ pub struct Apart {
     pub text: Vec<u8>,
     /// For each line of a function's copy the innermost part.
     lines: BTreeMap<FunctionId, Vec<Option<WovenPart>>>,
+    /// The functions' copies.
+    copies: BTreeMap<FunctionId, Vec<u8>>,
 }
 
 impl Apart {
     pub(crate) fn new(text: Vec<u8>) -> Self {
-        let lines = BTreeMap::new();
-        Apart { text, lines }
+        Apart {
+            text,
+            ..Apart::default()
+        }
     }
 
     /// Notes the copy of a function.
@@ -85,6 +89,29 @@ impl Apart {
         });
         let lines = lines.collect();
         self.lines.insert(function, lines);
+        self.copies.insert(function, copy.to_vec());
+    }
+
+    /// Returns the woven parts of a function whose own lines have this name.
+    pub fn parts_with(&self, function: FunctionId, name: &str) -> BTreeSet<WovenPart> {
+        let (Some(lines), Some(copy)) = (self.lines.get(&function), self.copies.get(&function))
+        else {
+            return BTreeSet::new();
+        };
+        let is_of_name = |byte: Option<&u8>| {
+            byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
+        };
+        let has_name = |line: &[u8]| {
+            let mut places = line.windows(name.len()).enumerate();
+            places.any(|(at, text)| {
+                text == name.as_bytes()
+                    && !is_of_name(at.checked_sub(1).and_then(|at| line.get(at)))
+                    && !is_of_name(line.get(at + name.len()))
+            })
+        };
+        let own = copy.split(|&byte| byte == b'\n').zip(lines);
+        own.filter_map(|(line, part)| part.filter(|_| has_name(line)))
+            .collect()
     }
 
     /// Returns the function, and the innermost woven part, at a file and line of a compiler's
