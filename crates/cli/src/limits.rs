@@ -67,7 +67,7 @@ impl Limits {
     }
 }
 
-/// Returns which limit was exceeded, if that was the reason for a cancellation.
+/// Returns the sentence that says which limit cancelled the run and what to do, or `None` if no limit did.
 pub fn exceeded() -> Option<&'static str> {
     EXCEEDED.get().map(String::as_str)
 }

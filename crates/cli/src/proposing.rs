@@ -41,7 +41,8 @@ struct Talk {
     proposals: Receiver<Proposal>,
 }
 
-/// What this command proposes for a project.
+/// Returns the proposals of shell command `command` for `project`. The command is started when the search begins, and ended
+/// with the result's last reference.
 pub fn proposals(command: &OsString, project: &Project) -> Arc<Proposals> {
     Proposals::of(Box::new(Program {
         command: command.clone(),

@@ -116,7 +116,7 @@ impl From<TrialError> for Problem {
     }
 }
 
-/// Runs the command.
+/// Runs `patchwright regression`: prints the commit that broke a test. Returns the exit status.
 pub fn run(args: &RegressionArgs) -> Exit {
     let is_over = Arc::new(AtomicBool::new(false));
     match try_run(args, &is_over) {

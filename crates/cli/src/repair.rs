@@ -30,7 +30,7 @@ use crate::{
     project, proofs, proposing, protection, signals, state,
 };
 
-/// Runs the command.
+/// Runs `patchwright repair`: prints verified patches as they come and the report at the end. Returns the exit status.
 pub fn run(args: &RepairArgs) -> Exit {
     let mut places = None;
     let mut kinds = match kinds::list(&args.kinds, Some(&args.project.project)) {

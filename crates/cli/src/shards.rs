@@ -128,7 +128,7 @@ enum Problem {
     Merge(#[from] MergeError),
 }
 
-/// Runs `patchwright merge`.
+/// Runs `patchwright merge`: puts the results of `validate --shard` together and prints them as one report. Returns the exit status.
 pub fn run(args: &MergeArgs) -> Exit {
     match try_run(args) {
         Ok(exit) => exit,

@@ -15,9 +15,9 @@ use crate::{
 /// OLD or NEW: one of the two compared programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Side {
-    /// The one before the change.
+    /// The program before the change.
     Old,
-    /// The one after it.
+    /// The program after the change.
     New,
 }
 

@@ -187,7 +187,7 @@ impl Paths {
         }
     }
 
-    /// Also looks for inputs that execute these sequences of changed lines of NEW's file.
+    /// Sets sequences of changed lines of NEW's file. The exploration also looks for inputs that execute each of them.
     pub fn interactions(&mut self, sequences: &[Vec<u32>]) {
         self.exercised = Exercised::of(sequences);
     }

@@ -174,8 +174,8 @@ impl Worker {
         Ok(worker)
     }
 
-    /// The folder that the worker's programs see at [`Scratch::run_path`]. With a view it is the worker's own; without
-    /// one all workers share it.
+    /// Returns the folder that the worker's programs see at [`Scratch::run_path`]. With a view each worker has one; without a view
+    /// all workers share one.
     pub fn run_folder(&self) -> &Path {
         &self.run
     }

@@ -57,7 +57,7 @@ struct NameOfRow {
     name: String,
 }
 
-/// From now on it is kept what is done when.
+/// Starts to record phases and commands with their times, for `--trace`.
 pub fn keep() {
     let _ = TIMELINE.set(Timeline {
         began: Instant::now(),
@@ -101,7 +101,7 @@ impl Timeline {
     }
 }
 
-/// A phase begins, and the one before it ends.
+/// Records that the phase `name` begins and the one before it ends. Does nothing unless [`keep`] was called.
 pub fn phase(name: &str) {
     if let Some(timeline) = TIMELINE.get() {
         let mut state = timeline.state();

@@ -156,7 +156,7 @@ const FUNCTIONS: &str = "\n/* Functions that arguments lead to. */\n";
 /// How the names begin of what these need.
 const OWN: &str = "patchwright_";
 
-/// The parts of the text that [`harness`] writes.
+/// The parts of a C file that [`harness`] wrote: declarations, functions for function pointers, and `main`.
 pub struct Parts<'t> {
     /// What does not depend on the inputs.
     pub before: &'t str,
@@ -165,7 +165,7 @@ pub struct Parts<'t> {
 }
 
 impl<'t> Parts<'t> {
-    /// Splits such a text into its parts. It is `None` for other texts.
+    /// Splits a C file that [`harness`] wrote into its parts. Returns `None` for a text without `int main(void)`.
     pub fn of(text: &'t str) -> Option<Parts<'t>> {
         let (before, main) = text.split_once("int main(void)")?;
         let (before, functions) = before.split_once(FUNCTIONS).unwrap_or((before, ""));

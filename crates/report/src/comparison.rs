@@ -19,9 +19,9 @@ pub(crate) use seen::quoted;
 pub use seen::{Executions, Ran, Seen};
 pub use several::{AllVersions, Member, SharedPartition, VERSIONS_SCHEMA};
 
-/// The name of the JSON schema.
+/// The name that `compare --json` gives its format.
 pub const SCHEMA: &str = "patchwright-compare";
-/// The version of the JSON schema.
+/// The version of `compare --json`. It is raised when a field changes its meaning, not when one is added.
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// What an execution of one version did with an input.

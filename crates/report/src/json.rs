@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::{behaviour::Behaviour, proofs::Proofs};
 
-/// The version of the JSON schema.
+/// The version of `repair --json`. It is raised when a field changes its meaning, not when one is added.
 pub const SCHEMA_VERSION: u32 = 1;
 
 #[derive(Serialize)]

@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::svg::escaped;
 use crate::text::{Style, count, grouped};
 
-/// The version of the JSON schema.
+/// The version of `localize --json`. It is raised when a field changes its meaning, not when one is added.
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// Columns of a statement's text in the table.
@@ -211,7 +211,7 @@ impl Report<'_> {
         found
     }
 
-    /// The most suspicious statements, so many at most, with a suspicion above 0.
+    /// Returns the up to `most` most suspicious statements, best first. Statements without suspicion are left out.
     pub fn suspects(&self, most: usize) -> Vec<Suspect> {
         let suspicious = self.ranking.statements.iter();
         let suspicious = suspicious.filter(|one| one.suspiciousness > 0.0);

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::text::{Style, count, grouped, with_arguments};
 
-/// The version of the JSON schema.
+/// The version of `prove --json`. It is raised when a field changes its meaning, not when one is added.
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// A place in a source, with the text of its line.

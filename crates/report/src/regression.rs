@@ -9,9 +9,9 @@ use serde::Serialize;
 use crate::complexity::{self, Measured};
 use crate::text::{Style, count};
 
-/// The name of the JSON schema.
+/// The name that `regression --json` gives its format.
 pub const SCHEMA: &str = "patchwright-regression";
-/// The version of the JSON schema.
+/// The version of `regression --json`. It is raised when a field changes its meaning, not when one is added.
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// Suspects that are listed for people.

@@ -223,7 +223,8 @@ impl ParameterShape {
         found.map_or(&[], |(_, ways)| ways)
     }
 
-    /// Returns the elements before the target of `pointer`, if another pointer points into its array.
+    /// Returns which elements lie before the one that `pointer` points to. Returns `None` if no other pointer leads into the same
+    /// array, because then nothing lies before it.
     pub fn before(&self, pointer: &str) -> Option<&Before> {
         let found = self.before.iter().find(|(name, _)| name == pointer);
         found.map(|(_, before)| before)

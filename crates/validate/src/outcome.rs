@@ -185,7 +185,7 @@ pub struct Stats {
 }
 
 impl Stats {
-    /// Adds what was done for another part of the patches; its times are not added.
+    /// Adds the counts of another part of the same patch set. Times are not added, because parts run at the same time.
     pub fn add(&mut self, other: &Stats) {
         let Stats {
             untouched_builds,
@@ -276,7 +276,7 @@ pub struct WovenStats {
 }
 
 impl WovenStats {
-    /// Adds the numbers of another portion of the set.
+    /// Adds the counts and the time of another portion of the same patch set.
     pub fn add(&mut self, other: &WovenStats) {
         let WovenStats {
             patches,
