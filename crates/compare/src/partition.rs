@@ -1,10 +1,9 @@
 //! Differential partitions: sets of inputs for which both programs do the same, or for which they differ in the same way.
 //!
-//! An input that is not covered yet is a model of what is left. What decides, for this input, that both programs do the
-//! same (or differ, and how) are branches of the two paths and comparisons of their outcomes ([`crate::specialise`]);
-//! a core of them that the solver finds is the condition of the partition. It is covered from then on. Inputs that differ
-//! come first; when there are none left, all the rest is the same, and that is one proof (theorem 2: exploration ends
-//! when everything is covered).
+//! The solver finds an input that no partition covers yet. For this input, branches of the two paths and comparisons of their
+//! outcomes decide whether the programs differ, and how ([`crate::specialise`]). The solver finds a core of these conditions:
+//! that is the condition of the new partition. Inputs that differ come first. When there are none left, one proof shows
+//! that the programs are equal on the rest (theorem 2: exploration ends when everything is covered).
 
 use patchwright_prove::{Given, Real, given, simple};
 use patchwright_solve::{

@@ -1,8 +1,8 @@
 //! Tracks which macros are known at each directive of a file: from flags, from its own directives, and
 //! from headers that can be found.
 //!
-//! Nothing is guessed. What is defined in a branch that may be taken or not is not known from there on, and of what no
-//! directive defined nothing is known: headers that were not found may define it.
+//! Nothing is guessed. A macro that is defined in a branch that may or may not be taken is unknown from there on. A macro that no
+//! directive defines is unknown, too, because a header that was not found may define it.
 
 use std::sync::Arc;
 

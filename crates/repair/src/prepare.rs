@@ -290,8 +290,11 @@ pub fn prepare<'a>(
     })
 }
 
-/// Whether a repair can begin. That all of several tests fail which a driver runs is mostly a mistake of the driver; that all cases fail,
-/// and one of them only by whitespace that the program prints and nobody expects, one of how they are compared.
+/// Checks that the tests of the untouched program permit a repair.
+///
+/// # Errors
+/// No test fails, or only flaky ones do. All tests of a driver fail: mostly the driver is wrong. All cases fail, one of them only by
+/// unexpected whitespace: mostly the comparison is wrong.
 fn check_baseline(
     baseline: &Baseline,
     suite: &TestSuite,

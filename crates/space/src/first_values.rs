@@ -154,8 +154,8 @@ fn number(function: &Function, id: patchwright_csource::ExprId) -> Option<i128> 
     }
 }
 
-/// Numbers that a variable of this name may begin with: those beside the one that it has, those with which one begins, those that stand in a
-/// statement with its name, and the limits of its type.
+/// Returns numbers that the variable `name` may begin with instead of `now`, as text: the neighbours of `now`, usual first values, numbers in
+/// statements with its name, and the limits of its type.
 fn values(finder: &Finder<'_, '_, '_>, name: &str, now: i128) -> Vec<String> {
     let unit = &finder.builder.unit;
     let mut found: Vec<String> = Vec::new();

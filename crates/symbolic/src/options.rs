@@ -267,8 +267,8 @@ pub struct Options {
     /// Rounds of a loop that are followed where its condition is decided by constants; further ones count towards `bound`.
     /// Of a program with choices, as many as it needs without them: an alternative may make a loop endless.
     pub decided_rounds: Option<u64>,
-    /// Rounds of a loop that are followed in the same way where constants decide how many there are, but some executions end
-    /// on the way, as where an assertion fails: each adds to what has to be decided.
+    /// Like `decided_rounds`, for loops that some executions leave early, as by a failing assertion. Each round adds to the
+    /// formula, so the number is smaller.
     pub checked_rounds: u64,
     /// Calls of one function within each other.
     pub recursion: u32,

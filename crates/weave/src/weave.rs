@@ -115,9 +115,10 @@ pub fn weave_file(
     Ok(weave(source, functions, run, None)?.text)
 }
 
-/// Weaves functions of one file as [`weave_file`] does, so that a compiler's message tells which woven part it is about: each
-/// part stands on lines of its own, and the copy with the holes of a function counts its lines from 1, in a file that exists
-/// nowhere ([`Apart::part`]). `name` is what messages call the source.
+/// Weaves functions of one file as [`weave_file`] does, in a layout in which a compiler's message tells which woven part it is about.
+///
+/// Each part stands on lines of its own. The copy of a function that has the holes counts its lines from 1, under the name of a
+/// file that does not exist ([`Apart::part`]). `name` is the name that messages give the source.
 ///
 /// # Errors
 /// As [`weave_file`].

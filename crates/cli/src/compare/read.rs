@@ -388,8 +388,8 @@ pub fn defines(text: &[u8], name: &str) -> bool {
     })
 }
 
-/// Where the versions take a parameter otherwise, both get what fits both: as many objects as the longer array has, null if one
-/// asks for it, and bytes if they take a pointer to `void` for different things.
+/// Makes parameters that the versions use in different ways fit both. An array gets the length of the longer one, a pointer may be
+/// null if one version permits it, and a pointer to `void` leads to bytes if the versions take it for different types.
 fn give_same_choices([old, new]: &mut [Version; 2]) {
     for one in &mut old.shapes {
         let other = new.shapes.iter_mut().find(|other| other.name == one.name);
