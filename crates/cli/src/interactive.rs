@@ -96,7 +96,7 @@ impl Session {
         drop(state);
         match is_first {
             true => self.shared.show(),
-            false => eprintln!("patchwright: patch {number} is there, too (n shows it)"),
+            false => eprintln!("patchwright: patch {number} was found (n shows the next patch)"),
         }
         self.shared.changed.notify_all();
     }

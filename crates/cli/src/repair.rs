@@ -385,8 +385,8 @@ fn write(
         let leaves_early = options.schemas.exits == Some(Conditions::All);
         if outcome.patches.is_empty() && !leaves_early && !cancel.is_cancelled() {
             println!(
-                "EXIT was tried against crashes at most: where functions begin, and under conditions that keep tests from crashing. \
-                 --schemas all also leaves functions, loops and switches early under other conditions."
+                "Early exits (EXIT) were only tried where functions begin, at the ends of an `if`, and against crashes. \
+                 --schemas all tries them everywhere."
             );
         }
         if args.stats {

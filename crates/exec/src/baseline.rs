@@ -513,8 +513,8 @@ impl Baseline {
         let hangs =
             |test: &BaselineTest| matches!(test.verdict, Verdict::Fail(FailReason::TimedOut(_)));
         let why = match self.tests.iter().all(hangs) {
-            true => "as none of the tests has ended",
-            false => "many times what the others take",
+            true => "because no test has ended",
+            false => "many times the time of the others",
         };
         self.tests.iter().filter(|test| test.lost_patience).map(move |test| {
             format!(

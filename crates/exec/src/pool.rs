@@ -191,7 +191,7 @@ fn remarks(sandbox: &Sandbox) -> Vec<String> {
         .iter()
         .map(|folder| {
             let folder = folder.display();
-            format!("the folder {folder} may not be read, and is not in the copies")
+            format!("the folder {folder} cannot be read, so it is not in the copies; check its owner and mode")
         })
         .collect();
     let copied = sandbox.copied();

@@ -538,7 +538,7 @@ impl Report {
         if within > 0 {
             let _ = writeln!(
                 text,
-                "Within the bound: right for all inputs for which the program as it is makes at most {bound} of each loop."
+                "Within the bound: right for all inputs for which the untouched program makes at most {bound} of each loop."
             );
         }
         for open in &found.open {

@@ -58,7 +58,7 @@ impl Report<'_> {
             Verdict::Suspects => {
                 let _ = writeln!(
                     text,
-                    "{}: one of these commits made `{}` fail, and nothing can be told of all but the last:",
+                    "{}: one of these commits made `{}` fail; only the last one could be tested:",
                     style.paint(
                         "33;1",
                         &count(answer.suspects.len() as u64, "suspect", "suspects")
@@ -71,7 +71,7 @@ impl Report<'_> {
                 let oldest = answer.suspects.first().map_or(String::new(), title);
                 let _ = writeln!(
                     text,
-                    "{}: `{}` fails in the oldest commit that there is, too: {oldest}",
+                    "{}: `{}` fails in the oldest commit, too: {oldest}",
                     style.paint("33;1", "No regression"),
                     self.test
                 );

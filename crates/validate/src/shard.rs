@@ -277,7 +277,7 @@ impl PartResult {
             .map(|result| result.test)
             .all(|test| test < read.tests.names.len());
         if !all.copied().collect::<Vec<_>>().iter().all(is_within) || !are_known {
-            return Err("it names patches or tests that there are none of".to_owned());
+            return Err("it names patches or tests that do not exist".to_owned());
         }
         Ok(read)
     }
@@ -291,7 +291,7 @@ pub enum MergeError {
     Nothing,
     /// They are of different runs.
     #[error(
-        "part {first} and part {second} are of different runs: the project, the patches or the flags differ"
+        "part {first} and part {second} are of different runs; run them with the same project, patches and flags"
     )]
     Different {
         /// A part.

@@ -209,7 +209,7 @@ fn assume(
 ) -> Result<(), Problem> {
     let Some(function) = &args.function else {
         return Err(Problem::Input(
-            "--assume speaks of a function's parameters: name it with --function (in `main`, write \
+            "--assume is about a function's parameters: name the function with --function (in `main`, write \
              `__VERIFIER_assume(condition);`)"
                 .to_owned(),
         ));
@@ -469,7 +469,7 @@ fn version(
             None => {
                 if let Some(flag) = args.inputs.given() {
                     return Err(Problem::Input(format!(
-                        "{flag} speaks of a function's parameters: name it with --function"
+                        "{flag} is about a function's parameters: name the function with --function"
                     )));
                 }
                 find(&sources, "main").map_err(|_| {

@@ -180,7 +180,7 @@ pub fn stats(stats: &Stats) -> String {
         let cleared = count(woven.cleared as u64, "patch", "patches");
         let _ = writeln!(
             text,
-            "A memory sanitizer has watched {cleared} that may use what nobody has written: none did.",
+            "A memory sanitizer watched {cleared} that may use unwritten memory: none did.",
         );
     }
     let mut list = |title: &str, lines: Vec<(&str, usize)>| {
