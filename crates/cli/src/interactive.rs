@@ -174,7 +174,7 @@ impl Shared {
                             at + 1,
                             patch.file.display(),
                             patch.line,
-                            patch.schema,
+                            patch.schema_in_words(),
                             patch.cost
                         );
                     }

@@ -76,7 +76,7 @@ pub fn part(
 }
 
 impl Part {
-    /// Writes what was found out.
+    /// Writes the result of the part to its file, for `patchwright merge`.
     ///
     /// # Errors
     /// A file that cannot be written.

@@ -99,14 +99,14 @@ pub struct Partition {
     pub(crate) region: Region,
 }
 
-/// The result of an exploration.
+/// The partitions that an exploration has found, and how complete they are.
 #[derive(Clone, Debug, Default)]
 pub struct Explored {
     /// The partitions: those that differ first, and of these where NEW fails.
     pub partitions: Vec<Partition>,
     /// There is no other input for which the programs differ, as far as they are encoded.
     pub differences_complete: bool,
-    /// There are other inputs for which they differ: as many partitions as were asked for have been found.
+    /// Whether they differ for other inputs, too: the limit of partitions was reached.
     pub more_differ: bool,
     /// Partitions cover all inputs, as far as they are encoded.
     pub covered: bool,
@@ -467,8 +467,8 @@ impl<'a> Explorer<'a> {
         std::mem::take(&mut under.literals)
     }
 
-    /// A condition under which a property holds, of literals that hold for the model and imply it, and of `kept`, which
-    /// hold for it as well; and it as a term.
+    /// Returns a condition under which a property holds, as literals and as one term. It is made of `literals`, which are true for the
+    /// model and imply the property, and of `kept`, which are true for the model, too.
     pub(crate) fn condition(
         &mut self,
         mut literals: Vec<Term>,

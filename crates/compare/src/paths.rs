@@ -90,7 +90,7 @@ pub enum Stop {
     Mixed,
 }
 
-/// The result of an exploration.
+/// The answer of an exploration by single paths, with its partitions, reasons and share of the inputs.
 pub struct Found {
     /// Partitions, and how far it got.
     pub explored: Explored,

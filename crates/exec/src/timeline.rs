@@ -123,7 +123,8 @@ pub(crate) fn command(began: Instant, name: impl FnOnce() -> String) {
     }
 }
 
-/// Writes what was kept; how many commands were left out because there were too many.
+/// Writes the recorded phases and commands to `path` in Chrome's trace format. Returns how many commands were left out because there
+/// were too many.
 ///
 /// # Errors
 /// A file that cannot be written.

@@ -183,7 +183,8 @@ pub(crate) struct Knowledge<'a> {
 }
 
 impl Knowledge<'_> {
-    /// Takes notice of a directive; whether the condition holds, if it has one.
+    /// Updates the known macros by the directive `word` with the text `rest` behind it. Returns whether its condition holds, or
+    /// `None` if it has no condition or that is not known.
     pub fn directive(&mut self, word: &str, rest: &str) -> Option<bool> {
         let holds = self.macros.decide(word, rest);
         if self.headers.is_none() {

@@ -206,9 +206,10 @@ struct Made {
     gaps: Vec<(u64, u64)>,
 }
 
-/// What a harness prints of a result that is a pointer, which means the same in another program: the upper 16 bits are the
-/// [`number_of_pointer`] of what it leads to, the others how many bytes behind its first. Null is 0, and all other memory 0xffff,
-/// with the others zero but for null that was moved.
+/// Writes C statements that encode a resulting pointer in a form that means the same in another program.
+///
+/// The upper 16 bits are the [`number_of_pointer`] of the object that it leads to; the others are the offset in bytes. Null is 0.
+/// All other memory is 0xffff with offset 0, except for a null pointer that was moved, which keeps its offset.
 fn place_of_result(text: &mut String, result: &str, made: &[Made]) {
     let _ = writeln!(
         text,

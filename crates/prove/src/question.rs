@@ -22,8 +22,8 @@ pub struct Choosable {
 pub struct Question {
     /// What shows that a patch is wrong: within the bound an execution fails, or one never ends that ended before.
     pub fails: Term,
-    /// What shows that a patch is not right within the bound: it `fails`; or it goes on beyond the bound where the original program
-    /// does not; or it reaches something that is not encoded.
+    /// Whether a patch is not right within the bound. It `fails`, it goes on beyond the bound where the untouched program does not,
+    /// or it reaches something that is not encoded.
     pub bad: Term,
     /// Whether an execution goes on beyond the bound.
     pub beyond: Term,

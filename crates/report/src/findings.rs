@@ -114,7 +114,7 @@ impl Findings {
                 message: format!(
                     "with patch {} every test passes ({}, cost {}{undefined})",
                     at + 1,
-                    patch.schema,
+                    patch.schema_in_words(),
                     patch.cost
                 ),
                 place: Some(Line {

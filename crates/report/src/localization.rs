@@ -399,7 +399,7 @@ struct Json<'a> {
     failing_tests: Vec<&'a str>,
     /// Names of the passing ones that count.
     passing_tests: Vec<&'a str>,
-    /// Names of those that do not: flaky, or of another verdict with marks.
+    /// Names of tests that do not count: flaky, or with another verdict when marked.
     set_aside_tests: Vec<&'a str>,
     /// Statements of the selected sources.
     statements_in_all: usize,
@@ -439,7 +439,7 @@ struct Frame<'a> {
 struct Statement<'a> {
     /// Its place, from 1.
     rank: usize,
-    /// The last place of those that are as suspicious.
+    /// The last rank of the statements with the same suspicion.
     tied_to: usize,
     /// From 0 to 1: the score and the nearness to crashes together.
     suspiciousness: f64,

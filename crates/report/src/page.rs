@@ -146,7 +146,7 @@ pub fn repair(outcome: &RepairOutcome, behaviour: Option<&Behaviour>) -> String 
                 escaped(&patch.file.to_string_lossy()),
                 patch.line,
                 escaped(&patch.function),
-                escaped(patch.schema),
+                escaped(&patch.schema_in_words()),
                 patch.cost,
                 patch.class,
                 patch.class_size
@@ -165,7 +165,7 @@ pub fn repair(outcome: &RepairOutcome, behaviour: Option<&Behaviour>) -> String 
                     true => String::new(),
                     false => format!(" in {}", escaped(&patch.function)),
                 },
-                escaped(patch.schema),
+                escaped(&patch.schema_in_words()),
                 patch.cost
             );
             if let Some(proposal) = &patch.proposal {

@@ -36,7 +36,7 @@ struct TestOf<'a> {
     name: &'a str,
     /// How it fails.
     failure: Option<FailureOf<'a>>,
-    /// What was expected, in words; the first line that differs if that is the output.
+    /// What was expected, in words; for output the first line that differs.
     expected: Option<String>,
     /// What happened instead.
     actual: Option<String>,
@@ -83,7 +83,7 @@ struct FunctionOf<'a> {
 
 #[derive(Serialize)]
 struct AnswerLine<'a> {
-    /// `verdict`: what became of a proposal.
+    /// `verdict`: the verdict on a proposal.
     #[serde(rename = "type")]
     kind: &'static str,
     /// What it is called.

@@ -121,7 +121,7 @@ fn title(patch: &Patch) -> String {
             "" => String::new(),
             function => format!(" in {function}"),
         },
-        patch.schema,
+        patch.schema_in_words(),
         match &patch.kind {
             Some(kind) => format!(" ({kind})"),
             None => String::new(),

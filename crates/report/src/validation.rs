@@ -53,7 +53,7 @@ struct Document<'a> {
 struct TestOf<'a> {
     /// Its name.
     name: &'a str,
-    /// What it does on the untouched program: `passes`, `fails`, `flaky`, or `not_asked`: few patches were decided without.
+    /// What it does on the untouched program: `passes`, `fails`, `flaky`, or `not_asked` (it was not run).
     untouched: &'static str,
     /// Whether it is set aside.
     set_aside: bool,
@@ -107,7 +107,7 @@ struct PatchOf<'a> {
 struct ReachedOf<'a> {
     /// `built`, `built_together` (in one build with others), `woven`, `compiled` (it does not compile), `same_code` or `class`.
     how: &'static str,
-    /// The patch of which the verdict is, for the last two.
+    /// The patch that gave the verdict, for the last two.
     of: Option<&'a str>,
 }
 
@@ -171,7 +171,7 @@ struct Summary {
     does_not_apply: usize,
     /// Those that do not compile.
     does_not_compile: usize,
-    /// Those of which a test passed once and failed once.
+    /// Those with a test that passed once and failed once.
     unstable: usize,
     /// Those without a verdict, because the run ended before.
     not_validated: usize,

@@ -75,7 +75,7 @@ impl OfBodies {
     }
 }
 
-/// A source with those of its compilers for which warnings are errors.
+/// A source and those of its compilers that are called with warnings as errors.
 pub struct Warnings<'a> {
     /// A built copy of the untouched program.
     pub worker: &'a mut Worker,

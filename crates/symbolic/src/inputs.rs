@@ -29,7 +29,7 @@ pub struct Before {
 }
 
 impl Before {
-    /// Returns the number of such elements that the bits of its input mean.
+    /// Returns the number of elements before the target, given the value of the input that decides it. It is at most `most`.
     pub fn count(&self, bits: u128) -> u64 {
         u64::try_from(bits).unwrap_or(u64::MAX).min(self.most)
     }

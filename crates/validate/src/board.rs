@@ -278,7 +278,7 @@ impl<'b> Board<'b> {
         self.settle(entry, checked, false);
     }
 
-    /// Counts the untouched program: whether it was built for this run.
+    /// Counts a build of the untouched program, if `is_built`.
     pub fn count_untouched(&self, is_built: bool) {
         self.state().stats.untouched_builds += usize::from(is_built);
     }

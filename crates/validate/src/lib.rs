@@ -166,8 +166,8 @@ impl Default for ValidateOptions {
 }
 
 impl ValidateOptions {
-    /// Whether plausible patches that are built by themselves pass their tests twice: where some test is known to be unsteady, or
-    /// what a test does depends on what those before it have left (`leaves`). Elsewhere a second run tells what the first one told.
+    /// Whether plausible patches that are built by themselves must pass their tests twice. That is so if some test is flaky, or if tests
+    /// depend on what earlier tests have left (`leaves`). Otherwise a second run tells nothing new.
     pub(crate) fn runs_twice(&self, baseline: &patchwright_exec::Baseline, leaves: bool) -> bool {
         match self.confirm {
             Confirm::Never => false,

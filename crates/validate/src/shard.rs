@@ -1,9 +1,9 @@
-//! A set of patches is validated in parts on machines that know nothing of each other, and the parts are put together.
+//! Divides a set of patches into parts for machines that know nothing of each other, and puts the results together.
 //!
-//! Patches that make the same tree stay together, and part `K` of `N` has each `N`-th of the different trees. So a part depends on the
-//! set and its own number only. Tests run in an order that depends on no other patch, and what a woven program says of a patch does not
-//! depend on those that are woven with it: the verdicts are those of one machine. Work that one machine shares among patches is done by
-//! each part that needs it.
+//! Part `K` of `N` has each `N`-th of the different patched trees; patches that make the same tree stay together. So a part depends
+//! only on the set and its own number. The verdicts are those of one machine, for two reasons: tests run in an order that depends on
+//! no other patch, and the verdict of a woven program on a patch does not depend on the others in it. Work that one machine
+//! shares among patches is done by each part that needs it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

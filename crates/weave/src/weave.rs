@@ -20,8 +20,9 @@ pub struct WovenFunction {
     pub body: Span,
     /// Names of the labels that the body defines, outside of nested functions.
     pub labels: Vec<String>,
-    /// The holes, in any order. One may lie in another; of two with the same span the first is the outer one, but that
-    /// [`HookKind::Before`](crate::HookKind::Before) and [`HookKind::After`](crate::HookKind::After), which make several statements of one, are outside of all others.
+    /// The holes, in any order. One may lie in another. Of two with the same span the first is the outer one. But
+    /// [`HookKind::Before`](crate::HookKind::Before) and [`HookKind::After`](crate::HookKind::After), which make several statements
+    /// of one, are always outside.
     pub hooks: Vec<Hook>,
     /// Places for assignments, in any order. They come before what else begins there.
     pub assignments: Vec<AssignmentPlace>,

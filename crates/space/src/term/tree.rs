@@ -209,7 +209,7 @@ impl Term {
         }
     }
 
-    /// Returns the root with its operands.
+    /// Returns the root of the term: its operator with the operands, or the leaf.
     pub fn kind(&self) -> &Kind {
         &self.0.kind
     }
