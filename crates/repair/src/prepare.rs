@@ -249,7 +249,7 @@ pub fn prepare<'a>(
         events(Event::Note(slowest));
     }
     if passing.is_empty() {
-        let nothing_holds = "no test passes, so nothing holds a patch to what the program does right now; tests that pass \
+        let nothing_holds = "no test passes, so no test protects what works; tests that pass \
                              make wrong patches rarer";
         events(Event::Warning(nothing_holds.to_owned()));
     }

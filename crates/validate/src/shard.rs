@@ -301,7 +301,7 @@ pub enum MergeError {
     },
     /// A test does not do the same on all machines.
     #[error(
-        "test {test} of the untouched program does not do the same in part {first} as in part {second}; run one of them again where it does"
+        "test {test} behaves differently on the untouched program in part {first} and in part {second}; run one of the parts again on a machine like the other one"
     )]
     Tests {
         /// The test.
@@ -312,7 +312,9 @@ pub enum MergeError {
         second: Shard,
     },
     /// A part was run twice, and the verdicts differ.
-    #[error("part {shard} was run twice, and the verdicts on {patch} differ: {first} and {second}")]
+    #[error(
+        "part {shard} was run twice, and the verdicts on {patch} differ: {first} and {second}; merge only one of the two files, and look for a flaky test"
+    )]
     Contradiction {
         /// The part.
         shard: Shard,
