@@ -27,7 +27,7 @@ pub struct Real {
 
 impl Real {
     /// Collects the applications of uninterpreted functions within `roots`. Functions that this machine cannot evaluate, and all of
-    /// them if there are too many applications, are [`Real::unknown`].
+    /// them if there are too many applications, are [`Real::unknown()`].
     pub fn of(terms: &Terms, roots: &[Term]) -> Real {
         let mut all = Vec::new();
         let mut unknown = Vec::new();

@@ -60,7 +60,7 @@ pub struct Suspect {
     pub suspiciousness: f64,
 }
 
-/// A function as it is written.
+/// The source text of a function with its place, as a proposing program gets it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FunctionText {
     /// Its file.

@@ -108,7 +108,11 @@ impl State {
         self.now.folder()
     }
 
-    /// Keeps for the next test the changes in the tree `from`, which was in this state.
+    /// Repeats `changes`, which a test made in the tree `from`, in the tree of the next state. That tree is made first if there is none,
+    /// which `stats` counts. `from` must have been in the present state.
+    ///
+    /// # Errors
+    /// A file that cannot be read or written.
     pub fn keep(
         &mut self,
         changes: &Changes,

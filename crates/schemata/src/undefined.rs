@@ -34,7 +34,7 @@ pub struct Suspicion {
 }
 
 impl Suspicion {
-    /// The suspicion of a clone that was not read.
+    /// Stands for a clone that the analysis could not read: nothing is known of it, so executions must not clear it.
     pub const NOT_READ: Suspicion = Suspicion {
         doubt: None,
         is_unknown: true,

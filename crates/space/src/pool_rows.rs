@@ -77,7 +77,8 @@ pub struct StateRows<'p> {
 }
 
 impl<'p> StateRows<'p> {
-    /// Prepares the state whose slots have these values.
+    /// Prepares to evaluate the terms of `pools` in one state. `slots` has the values of the slots, and a nonzero byte in `undefined`
+    /// marks a slot without a value. `buffers` keep rows and are emptied.
     pub fn new(
         pools: &'p Pools,
         pointees: &'p Pointees,

@@ -156,7 +156,7 @@ impl Shared {
         std::mem::take(&mut *news)
     }
 
-    /// Returns when the first difference was found, in seconds.
+    /// Returns when the first difference was found, in seconds since the start of the command.
     pub fn first(&self) -> Option<f64> {
         *self.first.lock().unwrap_or_else(PoisonError::into_inner)
     }
