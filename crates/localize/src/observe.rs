@@ -65,7 +65,7 @@ pub struct Subject<'a> {
     pub jobs: usize,
     /// Where what tests execute is kept for later runs, the name of the program there, and how long finding it out has to take.
     pub kept: Option<(&'a Cache, Digest, Duration)>,
-    /// Is told what happens.
+    /// Receives messages about the progress.
     pub events: &'a (dyn Fn(Event) + Sync),
 }
 

@@ -18,7 +18,7 @@ pub(crate) enum Location {
     Register(LocalId, Type),
     /// An object in memory.
     Memory {
-        /// Where.
+        /// The address of the object.
         address: Operand,
         /// It is `volatile`.
         volatile: bool,

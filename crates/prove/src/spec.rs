@@ -37,7 +37,7 @@ impl WrongKind {
 pub struct Wrong {
     /// When it does.
     pub condition: Term,
-    /// What.
+    /// The kind of the violation.
     pub kind: WrongKind,
     /// In words.
     pub message: String,

@@ -34,7 +34,7 @@ const NEARER_COMPILED: usize = 6;
 
 /// A candidate to verify.
 pub(crate) struct Proposed<'f> {
-    /// It.
+    /// The proposed candidate.
     pub(crate) proposal: Proposal<'f>,
     /// Its file's text.
     pub(crate) text: Vec<u8>,

@@ -306,7 +306,7 @@ pub struct Isolation<'a> {
     pub functions: &'a [Function],
     /// The clones.
     pub clones: &'a [Clone],
-    /// Is counted up.
+    /// The count to which calls of the compiler are added.
     pub compilations: &'a mut usize,
 }
 

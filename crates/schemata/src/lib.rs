@@ -355,14 +355,14 @@ pub enum Event {
         patch: usize,
         /// Index of the test.
         test: usize,
-        /// Why.
+        /// Why the woven program cannot judge the patch.
         reason: OpenReason,
     },
     /// The patch turned out to need a build of its own; none of its verdicts has been told.
     Apart {
         /// Index of the patch.
         patch: usize,
-        /// Why.
+        /// Why the patch cannot be woven.
         reason: Apart,
     },
 }

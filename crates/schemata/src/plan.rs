@@ -49,7 +49,7 @@ pub struct Planner<'a, 'h> {
     pub commands: &'a [CompileCommand],
     /// Reads C.
     pub clang: &'a Clang,
-    /// Is counted up.
+    /// The counts to which this work is added.
     pub stats: &'a mut Stats,
     /// The names that the program is linked by, once they are needed.
     pub symbols: Option<Symbols>,

@@ -85,7 +85,7 @@ pub struct Warnings<'a> {
     pub source: &'a [u8],
     /// Its functions.
     pub functions: &'a [Function],
-    /// Is counted up.
+    /// The count to which calls of the compiler are added.
     pub compilations: &'a mut usize,
 }
 

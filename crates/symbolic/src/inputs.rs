@@ -38,7 +38,7 @@ impl Before {
 /// One more target that a pointer may have, with the inputs that choose it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Way {
-    /// What.
+    /// The target.
     pub to: Target,
     /// It leads so many elements behind what the other pointer leads to at most, or behind the first of a global.
     pub most: u64,

@@ -172,13 +172,13 @@ pub struct Stats {
     pub woven: Option<WovenStats>,
     /// Plausible patches of woven programs that an audit built.
     pub audited: usize,
-    /// Of these, those of which it was not.
+    /// Of these, patches that failed in their build.
     pub audits_failed: usize,
-    /// Copies that had to be made anew because they could not be restored.
+    /// Copies that were replaced because they could not be restored.
     pub renewed_copies: usize,
     /// The time of the phases: preparing (copy, build, baseline) and validating.
     pub prepare: Duration,
-    /// As above.
+    /// The wall time of validating the patches.
     pub validate: Duration,
     /// The parts of both, in the order in which they began. Parts of one name are one.
     pub phases: Vec<Phase>,

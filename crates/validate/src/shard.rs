@@ -296,7 +296,7 @@ pub enum MergeError {
     Different {
         /// A part.
         first: Shard,
-        /// Another one.
+        /// The part that contradicts it.
         second: Shard,
     },
     /// A test does not do the same on all machines.
@@ -308,7 +308,7 @@ pub enum MergeError {
         test: String,
         /// A part.
         first: Shard,
-        /// Another one.
+        /// The part that contradicts it.
         second: Shard,
     },
     /// A part was run twice, and the verdicts differ.
