@@ -1,6 +1,9 @@
-//! Random C programs about what an expression and a type can be: members of results, of conditionals, assignments, literals and
-//! statement expressions; records by value in and out, with bit-fields, arrays, unions and records inside; tags and typedefs that hide
-//! others; old-style definitions; arrays of variable length; computed jumps. Without undefined behaviour, the same for the same seed.
+//! Makes random C programs with unusual forms of expressions and types, without undefined behaviour. The same seed gives the same program.
+//!
+//! - members of results, conditionals, assignments, literals and statement expressions;
+//! - records as parameters and results, with bit-fields, arrays, unions and records inside;
+//! - tags and typedefs that hide others;
+//! - old-style definitions, arrays of variable length, computed jumps.
 //!
 //! Bit-fields are no wider than `int`: beyond it gcc and clang differ.
 //!

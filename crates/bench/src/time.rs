@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use patchwright_exec::duration::{self, NoDuration};
 
-/// A time on the command line, as `patchwright` takes it.
+/// Reads a time of the command line, such as `90s`, as `patchwright` itself does.
+///
+/// # Errors
+/// A text that is no time; the message says what to write.
 pub fn time(text: &str) -> Result<Duration, NoDuration> {
     duration::parse(text, "s")
 }

@@ -131,7 +131,7 @@ struct Reference {
     verdicts: Vec<(String, String)>,
 }
 
-/// The results of many sets.
+/// The file of `patchwright-bench validate --json`: the results of all measured sets.
 #[derive(Default, Serialize, Deserialize)]
 pub struct Results {
     /// The sets, in the order in which they were measured.
@@ -338,8 +338,8 @@ fn verdicts(outcome: &Validation) -> Vec<(String, String)> {
         .collect()
 }
 
-/// The time that processors spent on this process and on all that it has started, those that still run included: a
-/// supervisor's tests do not count as its parent's children before it has ended.
+/// Returns the processor time of this process and of all its descendants in seconds, running ones included. The system counts the
+/// tests of a supervisor for its parent only when the supervisor has ended.
 fn processor_seconds() -> f64 {
     let ended: f64 = [libc::RUSAGE_SELF, libc::RUSAGE_CHILDREN]
         .into_iter()

@@ -1,11 +1,10 @@
 //! Finds the changed statements of a function, by aligning the actions of two versions.
 //!
-//! The actions of a function stand in a row, whatever the nesting; equal ones are found by a patience diff, similar ones
-//! between them are paired. An action whose tokens are the same and that stands in the same constructs, not counting
-//! constructs that the change adds or removes, is unchanged: comments, layout, braces, and statements that merely got a
-//! condition round them, are no changes of theirs. What was deleted is represented by its place in the new version
-//! (thesis, chapter 5: "deleted statements are changed elements nevertheless and can be represented by dummy
-//! statements").
+//! The actions of a function form one sequence, whatever their nesting. A patience diff finds equal ones; similar ones between
+//! them are paired. An action is unchanged if its tokens are the same and it stands in the same constructs. Constructs that the
+//! change adds or removes do not count. So new comments, layout, braces or a condition round a statement do not change it.
+//! Deleted actions are represented by their place in the new version (thesis, chapter 5: "deleted statements are changed
+//! elements nevertheless and can be represented by dummy statements").
 
 mod deletions;
 mod matching;

@@ -119,7 +119,7 @@ impl Known<'_> {
         self.finder.is_some()
     }
 
-    /// For reading the file.
+    /// Returns the macros, headers and forced includes with which the file is to be read.
     pub fn setting(&self) -> Setting<'_> {
         Setting {
             macros: self

@@ -339,7 +339,10 @@ impl History {
         self.to_working_tree("HEAD", whole)
     }
 
-    /// What differs between a revision and the working tree, files that git does not know left out.
+    /// Returns the change from `revision` to the working tree. Files that git does not track are left out.
+    ///
+    /// # Errors
+    /// A bare repository, and a revision or file that cannot be read.
     pub fn since(&self, revision: &str) -> Result<Change, GitError> {
         self.to_working_tree(revision, false)
     }

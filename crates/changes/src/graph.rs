@@ -115,11 +115,11 @@ impl Graph {
         }
     }
 
-    /// Linearly independent sequences of changes from entry to exit, without the two: each has an edge that none before
-    /// it has. Where all vertices lie between entry and exit these are as many as [`Graph::complexity`] says.
+    /// Returns linearly independent sequences of changes: vertices on ways from entry to exit, without these two. Each sequence
+    /// has an edge that no earlier one has. If all vertices lie between entry and exit, there are [`Graph::complexity`] of them.
     ///
-    /// McCabe's baseline method: each vertex has one way to the exit that is preferred, a shortest one; each edge that
-    /// is not preferred gives a sequence.
+    /// The algorithm is McCabe's baseline method. A shortest way to the exit is preferred at each vertex. Each edge that is
+    /// not preferred gives one sequence.
     pub fn sequences(&self) -> Vec<Vec<usize>> {
         let mut before = vec![Vec::new(); self.vertices.len()];
         for (from, to) in &self.edges {

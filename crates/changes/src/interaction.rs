@@ -21,8 +21,8 @@ pub struct InteractionGraph {
 
 /// Builds the graph for the changed nodes and the output nodes of `cfg`, the graph of `function`.
 ///
-/// Of the nodes that depend on more than one change only the *important* ones become interaction locations, as the
-/// thesis suggests: not those that depend directly on another such node, with which the changes met already.
+/// Only *important* nodes become interaction locations, as the thesis suggests. Such a node depends on several changes, and on no
+/// other node where these changes have already met.
 pub fn interaction_graph(
     function: &Function,
     cfg: &Cfg,

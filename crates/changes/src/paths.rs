@@ -17,7 +17,7 @@ pub enum PathError {
     /// A file or folder cannot be read.
     #[error("cannot read {}: {source}; check the path, its owner and mode", path.display())]
     Read {
-        /// Which.
+        /// The path that was given.
         path: PathBuf,
         /// What the system said.
         source: std::io::Error,
@@ -25,7 +25,7 @@ pub enum PathError {
     /// It is no plain file.
     #[error("{} is no plain file; give two files or two folders", path.display())]
     NotPlain {
-        /// Which.
+        /// The path that was given.
         path: PathBuf,
     },
     /// It is too large for a source.
@@ -34,7 +34,7 @@ pub enum PathError {
         path.display(), size >> 20, LARGEST >> 20
     )]
     TooLarge {
-        /// Which.
+        /// The path that was given.
         path: PathBuf,
         /// Its size in bytes.
         size: u64,

@@ -227,7 +227,8 @@ impl<'a> Program<'a> {
         program
     }
 
-    /// The functions that a name may mean in a file.
+    /// Returns the functions that `name` may mean in the file with number `file`: those of the file itself, else the visible ones of
+    /// all files.
     pub fn resolve(&self, file: usize, name: &str) -> Vec<usize> {
         let Some(all) = self.by_name.get(name) else {
             return Vec::new();

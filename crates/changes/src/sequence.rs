@@ -23,7 +23,7 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// The nodes that stand for something that changed.
+    /// Returns the nodes of changed statements, each with its vertex in the change sequence graph.
     pub fn changed(&self) -> impl Iterator<Item = (usize, usize)> {
         self.vertex
             .iter()

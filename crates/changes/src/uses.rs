@@ -105,7 +105,7 @@ impl Redefined {
         }
     }
 
-    /// Names that mean something else in files that did not change, too.
+    /// Returns the names whose changed meaning reaches unchanged files, such as macros of headers and global variables.
     pub fn everywhere(&self) -> Vec<&str> {
         let all = self.macros.iter().chain(&self.variables);
         let mut names: Vec<&str> = all
@@ -116,7 +116,8 @@ impl Redefined {
         names
     }
 
-    /// The actions of a function that use one of the names. `own` are variables of the function that are declared otherwise than before.
+    /// Returns the actions of `function` that use a macro or variable whose meaning changed. `own` has variables that the function
+    /// itself declares in another way than before.
     pub fn uses(
         &self,
         file: usize,

@@ -160,7 +160,7 @@ pub struct DescriptionArgs {
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Project")]
     pub build_memory: Option<u64>,
 
-    /// A test that takes longer has failed, such as 500ms, 10s [default: derived from its time now]
+    /// A test that takes longer has failed, such as 500ms, 10s [default: derived from its time on the untouched program]
     #[arg(long, value_name = "TIME", value_parser = test_time, help_heading = "Project")]
     pub test_timeout: Option<std::time::Duration>,
 
@@ -539,11 +539,11 @@ pub struct ValidateArgs {
     #[arg(long, help_heading = "Validation")]
     pub no_schemata: bool,
 
-    /// Weave even a few patches, which builds of their own would judge sooner
+    /// Weave even a few patches, although building each would take less time
     #[arg(long, conflicts_with = "no_schemata", help_heading = "Validation")]
     pub weave_few: bool,
 
-    /// Test the untouched program first, even where the verdicts of few patches do not need it
+    /// Test the untouched program first, also if there are few patches
     #[arg(long, help_heading = "Validation")]
     pub ask_first: bool,
 

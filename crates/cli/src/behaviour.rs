@@ -465,10 +465,14 @@ impl Look {
         Ok(())
     }
 
-    /// Groups in the order of the report: those that nobody contradicts; of these the ones that change less of what is like
-    /// the passing tests, by halves, since a few inputs more or less say nothing; of these the ones that change fewer
-    /// partitions of all inputs, by halves, too; and of these the ones whose patches together are likelier, by halves: what several
-    /// changes of the text agree about is hardly as it is for the sake of the tests.
+    /// Returns the numbers of the groups in the order of the report. Four measures decide, the first difference counts:
+    ///
+    /// 1. Groups that no answer of the user contradicts come first.
+    /// 2. Fewer inputs near passing tests for which the group changes the program.
+    /// 3. Fewer changed partitions of all inputs.
+    /// 4. A greater summed likelihood of the group's patches. Behaviour on which several patches agree rarely overfits.
+    ///
+    /// Measures 2 to 4 are compared by their power of two, because small differences say nothing.
     fn ranked(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.groups.len()).collect();
         order.sort_by_key(|&at| {

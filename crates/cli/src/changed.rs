@@ -32,7 +32,8 @@ pub struct ChangedArgs {
 }
 
 impl ChangedArgs {
-    /// The lines, as selections of the project in this folder; nothing if no change is named.
+    /// Returns the changed lines as selections of the project in folder `project`. The result is empty if neither `--base` nor
+    /// `--in-diff` is given.
     ///
     /// # Errors
     /// A revision or a diff that cannot be read, and a change of no line.

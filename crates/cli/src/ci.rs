@@ -6,7 +6,7 @@ use clap::Args;
 use patchwright_exec::{FileError, files};
 use patchwright_report::findings::Findings;
 
-/// Where findings go.
+/// The flags for outputs that editors and pipelines read.
 #[derive(Args, Clone, Debug, Default)]
 pub struct CiArgs {
     /// Also write SARIF 2.1.0 to this file, for editors and code reviews

@@ -34,21 +34,22 @@ pub struct Cli {
 /// The subcommands. Their examples and exit statuses stand in [`crate::help`].
 #[derive(Subcommand, Debug)]
 pub enum Command {
-    /// Describe a project by looking at it
+    /// Find out how a project is built and tested, and write patchwright.toml
     #[command(long_about = "\
-Describes a project by looking at it: writes patchwright.toml, and a driver for its tests, into its folder.
+Finds out how a project is built and tested, and writes patchwright.toml and a driver for its tests into its folder.
 
 The project is built in a copy, by CMake, Meson, configure, make or the compiler. All tests that are found run twice. \
 Those that fail, are flaky or slow are named, and so is what could not be found out.")]
     Init(Box<InitArgs>),
-    /// Tell what this machine lacks, and what mends it
+    /// Tell what this machine lacks, and how to get it
     Doctor,
-    /// Find the cheapest patches with which every test passes
+    /// Find small patches with which every test passes
     #[command(long_about = "\
-Finds the cheapest patches with which every test passes.
+Finds small patches with which every test passes. Small changes are tried first. The report begins with the likeliest \
+patch.
 
-The failing tests show the bug. The passing tests must still pass. Patchwright works in copies, and never writes to \
-your tree. Each printed patch was applied to a clean copy, built there, and passed all tests.
+The failing tests show the bug. The passing tests must still pass. Patchwright works in copies, and writes to your tree \
+only with --apply. Each printed patch was applied to a clean copy, built there, and passed all tests.
 
 PROJECT is a folder, described by flags or by a file patchwright.toml in it. Or it is a single C file with a folder \
 of cases: NAME.out is the expected output of a case, NAME.in its standard input, NAME.args its arguments.")]
@@ -110,9 +111,9 @@ PATCHES are unified diffs in files or in folders of files, files of JSON lines w
 ExpressAPR. - is standard input. The first argument is the project's folder or a single C file. If there is only one \
 argument, it is PATCHES, and the project is the current folder.")]
     Validate(Box<ValidateArgs>),
-    /// Join what `validate --shard` has found on several machines
+    /// Put together the results of `validate --shard` on several machines
     #[command(long_about = "\
-Puts together what `validate --shard K/N` has found on several machines.
+Puts together the results of `validate --shard K/N` on several machines.
 
 The verdicts and their order are those of one machine. A part that was run twice counts once. Missing parts are named.")]
     Merge(MergeArgs),

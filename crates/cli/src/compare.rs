@@ -42,7 +42,7 @@ use arguments::CompareArgs;
 use named::{Builder, Named};
 use symbolic::{Answer, Compared, Job};
 
-/// Runs the command.
+/// Runs `patchwright compare`: prints the report to standard output, errors to standard error, and returns the exit status.
 pub fn run(args: &CompareArgs) -> Exit {
     match try_run(args) {
         Ok(exit) => exit,

@@ -115,7 +115,7 @@ enum Problem {
     Format(#[from] UnknownFormat),
 }
 
-/// Runs the command.
+/// Runs `patchwright complexity`: prints the CyCC of each change, and returns the exit status.
 pub fn run(args: &ComplexityArgs) -> Exit {
     match try_run(args) {
         Ok(exit) => exit,

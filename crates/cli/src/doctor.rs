@@ -56,7 +56,8 @@ impl Finding {
     }
 }
 
-/// Runs the command.
+/// Runs `patchwright doctor`: prints what the machine has and lacks. The exit status is [`Exit::Nothing`] if something that every
+/// command needs is missing.
 pub fn run() -> Exit {
     match findings() {
         Ok(findings) => {

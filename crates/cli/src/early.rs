@@ -94,7 +94,7 @@ impl Shared {
                 0 => {
                     "patchwright: this patch passes all tests on a clean copy; the work goes on, and better ones may be found"
                 }
-                _ => "patchwright: this one passes all tests, too",
+                _ => "patchwright: this patch passes all tests, too",
             };
             state.shown += 1;
             // The lock is held, so that the report does not begin meanwhile.

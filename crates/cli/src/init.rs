@@ -69,7 +69,8 @@ enum InitError {
     Test(#[from] TestError),
 }
 
-/// Runs the command.
+/// Runs `patchwright init`: builds a copy of the project, runs its tests and writes `patchwright.toml`. A project that
+/// does not build gives [`Exit::BadProject`].
 pub fn run(args: &InitArgs) -> Exit {
     match try_run(args) {
         Ok(exit) => exit,

@@ -31,7 +31,7 @@ pub enum Decision {
     Ask,
 }
 
-/// A conversation.
+/// The conversation of `repair --interactive`: shows patches as they come, and reads commands from standard input.
 pub struct Session {
     shared: Arc<Shared>,
 }
@@ -63,7 +63,7 @@ q          end the search
 ";
 
 impl Session {
-    /// Begins to read commands.
+    /// Starts the thread that reads commands from standard input. A command that ends the search cancels `stop`.
     pub fn start(stop: CancelToken) -> Self {
         let shared = Arc::new(Shared {
             state: Mutex::default(),
@@ -85,7 +85,7 @@ impl Session {
         Session { shared }
     }
 
-    /// A patch has passed all tests.
+    /// Adds a verified patch: shows the first one, announces the others. A patch with a known diff is ignored.
     pub fn add(&self, patch: &Patch) {
         let mut state = self.shared.state();
         if state.patches.iter().any(|known| known.diff == patch.diff) {
@@ -96,12 +96,12 @@ impl Session {
         drop(state);
         match is_first {
             true => self.shared.show(),
-            false => eprintln!("patchwright: patch {number} is there, too (n shows it)"),
+            false => eprintln!("patchwright: patch {number} was found (n shows the next patch)"),
         }
         self.shared.changed.notify_all();
     }
 
-    /// The search is over, and these are its patches; what the user decides then.
+    /// Replaces the patches by those of the report, in its order, and waits until the user has decided. Returns the decision.
     pub fn end(&self, patches: &[Patch]) -> Decision {
         let mut state = self.shared.state();
         state.is_over = true;
@@ -174,7 +174,7 @@ impl Shared {
                             at + 1,
                             patch.file.display(),
                             patch.line,
-                            patch.schema,
+                            patch.schema_in_words(),
                             patch.cost
                         );
                     }

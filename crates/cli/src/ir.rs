@@ -41,7 +41,7 @@ pub struct IrArgs {
     pub cache: CacheArgs,
 }
 
-/// Runs the command.
+/// Runs `patchwright ir`: prints the IR of a C file, or draws a function. Returns the exit status.
 pub fn run(args: &IrArgs) -> Exit {
     match try_run(args) {
         Ok(exit) => exit,

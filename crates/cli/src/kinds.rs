@@ -28,7 +28,7 @@ pub struct KindsArgs {
     pub json: bool,
 }
 
-/// Runs the command.
+/// Runs `patchwright kinds`: lists the kinds of change, prints one, or tries kinds on a file. Returns the exit status.
 pub fn run(args: &KindsArgs) -> Exit {
     match try_run(args) {
         Ok(()) => Exit::Found,

@@ -23,8 +23,8 @@ pub struct Limits {
 const GRACE: Duration = Duration::from_secs(1);
 
 impl Limits {
-    /// Cancels `token` when this process has used nearly all of a limit; where that does not stop it, ends the process at the limit, with
-    /// status 5, after `end`, which removes what it would leave behind.
+    /// Starts a thread that cancels `token` when this process has used nearly all of a limit. If the process does not stop, the thread
+    /// ends it at the limit with status 5, after calling `end`, which removes temporary files.
     pub fn watch(self, started: Instant, token: CancelToken, end: impl FnOnce() + Send + 'static) {
         const INTERVAL: Duration = Duration::from_millis(10);
         std::thread::spawn(move || {
@@ -67,7 +67,7 @@ impl Limits {
     }
 }
 
-/// Returns which limit was exceeded, if that was the reason for a cancellation.
+/// Returns the sentence that says which limit cancelled the run and what to do, or `None` if no limit did.
 pub fn exceeded() -> Option<&'static str> {
     EXCEEDED.get().map(String::as_str)
 }

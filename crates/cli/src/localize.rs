@@ -14,7 +14,7 @@ use crate::{
     signals,
 };
 
-/// Runs the command.
+/// Runs `patchwright localize`: prints the ranking of suspicious statements. Returns the exit status.
 pub fn run(args: &LocalizeArgs) -> Exit {
     match try_run(args) {
         Ok(exit) => exit,

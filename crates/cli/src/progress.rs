@@ -133,7 +133,8 @@ impl<'a> Progress<'a> {
     }
 }
 
-/// What is left of a phase if the rest goes on as what is done; nothing while that is a guess.
+/// Returns `", about 3 minutes left"`: the time for the other `total - done` steps at the pace so far. The text is empty in
+/// the first five seconds and when nothing or everything is done.
 pub fn left(elapsed: Duration, done: usize, total: usize) -> String {
     const LEAST: Duration = Duration::from_secs(5);
     if elapsed < LEAST || done == 0 || done >= total {

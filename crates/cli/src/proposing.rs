@@ -17,11 +17,13 @@ use patchwright_validate::{ProjectTree, TestFiles};
 /// So often it is looked whether anybody waits for proposals.
 const PACE: Duration = Duration::from_millis(50);
 
-/// What is proposed by another program.
+/// The flag for another program that proposes patches.
 #[derive(Args, Clone, Debug, Default)]
 pub struct ProposeArgs {
-    /// Also try what this shell command proposes, which reads what fails and where as a line of JSON, prints patches as lines of JSON,
-    /// and reads what became of each. It runs with all your rights
+    /// Also try the patches that this shell command proposes as JSON lines; it runs with all your rights
+    ///
+    /// The command reads one JSON line with the failing tests and the suspicious lines. It prints one JSON line for each patch, and reads
+    /// the verdict on each.
     #[arg(long, value_name = "CMD", help_heading = "Search")]
     pub propose: Option<OsString>,
 }
@@ -41,7 +43,8 @@ struct Talk {
     proposals: Receiver<Proposal>,
 }
 
-/// What this command proposes for a project.
+/// Returns the proposals of shell command `command` for `project`. The command is started when the search begins, and ended
+/// with the result's last reference.
 pub fn proposals(command: &OsString, project: &Project) -> Arc<Proposals> {
     Proposals::of(Box::new(Program {
         command: command.clone(),

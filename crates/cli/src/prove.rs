@@ -45,7 +45,8 @@ use read::Program;
 /// Instructions that are encoded at most, where the user does not say.
 const INSTRUCTIONS: u64 = 5_000_000;
 
-/// Runs the command.
+/// Runs `patchwright prove`: prints the verdict with counterexamples or repairs. Returns the exit status; a limit that was reached
+/// gives [`Exit::Undecided`].
 pub fn run(args: &ProveArgs) -> Exit {
     match try_run(args) {
         Ok(exit) => exit,

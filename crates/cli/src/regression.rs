@@ -116,7 +116,7 @@ impl From<TrialError> for Problem {
     }
 }
 
-/// Runs the command.
+/// Runs `patchwright regression`: prints the commit that broke a test. Returns the exit status.
 pub fn run(args: &RegressionArgs) -> Exit {
     let is_over = Arc::new(AtomicBool::new(false));
     match try_run(args, &is_over) {
@@ -126,8 +126,8 @@ pub fn run(args: &RegressionArgs) -> Exit {
             match (exit, is_over.load(Ordering::Relaxed)) {
                 (Exit::Interrupted, true) => {
                     eprintln!(
-                        "patchwright: the time is over, and nothing is known yet; with --resume what was built is not \
-                         built again"
+                        "patchwright: the time is over, and nothing is known yet; give a larger --budget, and --resume \
+                         to build no commit twice"
                     );
                     return Exit::Undecided;
                 }

@@ -30,7 +30,7 @@ use crate::{
     project, proofs, proposing, protection, signals, state,
 };
 
-/// Runs the command.
+/// Runs `patchwright repair`: prints verified patches as they come and the report at the end. Returns the exit status.
 pub fn run(args: &RepairArgs) -> Exit {
     let mut places = None;
     let mut kinds = match kinds::list(&args.kinds, Some(&args.project.project)) {
@@ -385,8 +385,8 @@ fn write(
         let leaves_early = options.schemas.exits == Some(Conditions::All);
         if outcome.patches.is_empty() && !leaves_early && !cancel.is_cancelled() {
             println!(
-                "EXIT was tried against crashes at most: where functions begin, and under conditions that keep tests from crashing. \
-                 --schemas all also leaves functions, loops and switches early under other conditions."
+                "Early exits (EXIT) were only tried where functions begin, at the ends of an `if`, and against crashes. \
+                 --schemas all tries them everywhere."
             );
         }
         if args.stats {

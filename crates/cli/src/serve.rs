@@ -80,7 +80,10 @@ impl Desk {
     }
 }
 
-/// Runs the command.
+/// Runs `patchwright validate --serve`: reads patches as JSON lines from standard input until its end, and prints a line for each verdict.
+///
+/// # Errors
+/// See [`ValidateError`]: a project that cannot be read, built or protected. A bad line is answered and is no error.
 pub fn run(args: &ValidateArgs) -> Result<Exit, ValidateError> {
     let (root, cases) = match &args.inputs[..] {
         [] => (Path::new("."), None),

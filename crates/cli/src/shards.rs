@@ -15,8 +15,7 @@ use crate::Exit;
 /// Which part of a set is validated.
 #[derive(Args, Clone, Debug)]
 pub struct ShardArgs {
-    /// Validate one of N parts of the patches, on a machine of its own, and write what is found out to a file; `patchwright merge` puts
-    /// the parts together. Tests run in their own order
+    /// Validate only part K of N of the patches, and write the result to a file for `patchwright merge`; tests run in their own order
     #[arg(
         long,
         value_name = "K/N",
@@ -25,7 +24,7 @@ pub struct ShardArgs {
     )]
     pub shard: Option<Shard>,
 
-    /// The file of a part [default: patchwright-K-of-N.json]
+    /// Write the result of the part to this file [default: patchwright-K-of-N.json]
     #[arg(
         long,
         value_name = "FILE",
@@ -77,7 +76,7 @@ pub fn part(
 }
 
 impl Part {
-    /// Writes what was found out.
+    /// Writes the result of the part to its file, for `patchwright merge`.
     ///
     /// # Errors
     /// A file that cannot be written.
@@ -128,7 +127,7 @@ enum Problem {
     Merge(#[from] MergeError),
 }
 
-/// Runs `patchwright merge`.
+/// Runs `patchwright merge`: puts the results of `validate --shard` together and prints them as one report. Returns the exit status.
 pub fn run(args: &MergeArgs) -> Exit {
     match try_run(args) {
         Ok(exit) => exit,

@@ -81,7 +81,7 @@ const MOST_DEPENDENCES: usize = 100_000_000;
 /// Warnings that are printed; JSON has all of them.
 const SHOWN_GAPS: usize = 12;
 
-/// Runs the command.
+/// Runs `patchwright slice`: prints the lines on which a place depends, or that depend on it. Returns the exit status.
 pub fn run(args: &SliceArgs) -> Exit {
     match try_run(args) {
         Ok(exit) => exit,

@@ -30,7 +30,8 @@ use crate::{
     serve, shards, signals, state,
 };
 
-/// Runs the command.
+/// Runs `patchwright validate`: prints a verdict for each patch, or with `--serve` answers patches as they come. Returns the exit
+/// status.
 pub fn run(args: &ValidateArgs) -> Exit {
     let done = match args.serve {
         true => serve::run(args),

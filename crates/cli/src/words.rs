@@ -6,8 +6,8 @@ use std::ffi::OsString;
 use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-/// Names of tests behind `--tests` may begin with a minus sign: those that are no flags of the command are written as `--tests=NAME`, and so
-/// are all that stand with them.
+/// Returns the command line with each name of a test behind `--tests` as a word `--tests=NAME`, so that names may begin with a minus
+/// sign. The names end at a word that is a flag of the command.
 pub fn with_separate_tests(words: Vec<OsString>, command: &Command) -> Vec<OsString> {
     let subcommand = words.iter().skip(1).find_map(|word| {
         let word = word.to_str()?;

@@ -82,6 +82,7 @@ fn the_guide_to_comparing_shows_what_happens() {
 #[test]
 fn the_guide_to_proving_shows_what_happens() {
     every_block_is_shown("docs/guide/prove.md", &["prove"], 4);
+    every_block_is_shown("README.md", &["prove"], 1);
 }
 
 #[test]

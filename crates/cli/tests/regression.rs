@@ -212,7 +212,7 @@ fn a_second_root_and_one_in_which_it_never_passed() {
     let (status, text, told) = run(&git, &["add"]);
     assert_eq!(status, 1, "{text}{told}");
     assert!(
-        text.starts_with("No regression: `add` fails in the oldest commit that there is, too: "),
+        text.starts_with("No regression: `add` fails in the oldest commit, too: "),
         "{text}"
     );
 

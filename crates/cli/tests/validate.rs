@@ -95,12 +95,12 @@ fn a_diff_of_a_c_file_may_change_what_lies_beside_it() {
         verdicts,
         ["plausible", "plausible", "implausible", "does_not_apply"]
     );
-    let left_out = "what it changes of the tests is left out: cases/equal.args \
-                    (--trust-test-changes takes it)";
+    let left_out =
+        "its changes of tests are left out: cases/equal.args (--trust-test-changes takes them)";
     assert_eq!(patches[0]["notes"][0], left_out);
-    let beside = "what it changes of files that are no part of the program is left out: README";
+    let beside = "its changes of files outside of the program are left out: README";
     assert_eq!(patches[1]["notes"][0], beside);
-    let nothing = "nothing of it is left: the verdict is that of the untouched program";
+    let nothing = "no change is left: the verdict is that of the untouched program";
     assert_eq!(patches[2]["notes"][0], left_out);
     assert_eq!(patches[2]["notes"][1], nothing);
 }
@@ -123,7 +123,7 @@ fn a_patch_of_tests_alone_is_said_to_be_the_untouched_program() {
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     let text = stdout(&output);
     assert!(
-        text.contains("nothing of it is left: the verdict is that of the untouched program"),
+        text.contains("no change is left: the verdict is that of the untouched program"),
         "{text}"
     );
 }

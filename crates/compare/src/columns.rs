@@ -45,9 +45,10 @@ pub struct Columns<'t> {
 }
 
 impl<'t> Columns<'t> {
-    /// Prepares `roots`, which are no arrays, as functions of the variables `inputs`. Other variables, and functions of which
-    /// nothing is known, are zero or false, as in an [`Assignment`](patchwright_solve::Assignment) that does not say anything
-    /// of them; functions of `math.h` give what they give on this machine.
+    /// Prepares `roots`, which must not be arrays, to be evaluated for many values of the variables `inputs`.
+    ///
+    /// Other variables and unknown functions are zero or false, as in an [`Assignment`](patchwright_solve::Assignment) without them.
+    /// Functions of `math.h` have the results of this machine.
     pub fn new(terms: &'t Terms, roots: &[Term], inputs: &[Term]) -> Columns<'t> {
         let mut found: FxHashMap<Key, usize> = FxHashMap::default();
         let mut steps = Vec::new();

@@ -1,8 +1,8 @@
 //! Chooses the order in which inputs are explored.
 //!
-//! One question asks for an input that differs. Where it is too hard (two nests of multipliers that are the same only on
-//! each path by itself), some inputs are looked at one by one, whose partitions are left out of the question, which is
-//! asked again with more effort, and so on.
+//! One question asks for an input that differs. It may be too hard, for instance if two nests of multiplications are equal only
+//! on each path by itself. Then some inputs are explored one by one, and their partitions are excluded from the question.
+//! The question is asked again with more effort, and so on.
 
 use patchwright_solve::{Answer, Assignment, Budget, Sort, Term};
 

@@ -1,13 +1,13 @@
 //! For which inputs two versions of a program behave differently, how, and whether everything else is the same.
 //!
 //! Both versions are encoded in the same terms, with the same inputs ([`Pair`]). One question tells whether they are the
-//! same for all inputs; where they are not, the inputs are explored by differential partitions ([`Explorer`]): chapter 3
-//! of the thesis "Automated Regression Testing and Verification of Complex Code Changes".
+//! same for all inputs. If not, [`Explorer`] divides the inputs into differential partitions: chapter 3 of the thesis
+//! "Automated Regression Testing and Verification of Complex Code Changes".
 //!
 //! # What is promised
 //! - The condition of a partition implies what is said of it, for all inputs within the assumptions.
-//! - When exploration ends by itself, no input that differs is in no partition, but those that a [`Reason`] names.
-//! - What was found when somebody interrupts is as certain as when nobody does.
+//! - When exploration ends by itself, every input that differs is in a partition, except those that a [`Reason`] names.
+//! - Results of an interrupted exploration are as certain as those of a finished one.
 //!
 //! # What must not exist here
 //! Files, processes, clang; a meaning of C of its own.

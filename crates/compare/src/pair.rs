@@ -15,9 +15,9 @@ use crate::{
 /// OLD or NEW: one of the two compared programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Side {
-    /// The one before the change.
+    /// The program before the change.
     Old,
-    /// The one after it.
+    /// The program after the change.
     New,
 }
 
@@ -282,8 +282,8 @@ impl Pair {
         all
     }
 
-    /// Returns the terms on which answers depend: the conditions of differences and of unknown
-    /// effects, and the effects of each program.
+    /// Returns all terms on which the answers rest: the conditions of differences and of unknown effects, and the effects of each
+    /// program. Callers look there for library functions and arguments.
     pub fn roots(&self) -> Vec<Term> {
         let seen: Vec<Seen> = self
             .differences

@@ -1,10 +1,9 @@
 //! Differential partitions: sets of inputs for which both programs do the same, or for which they differ in the same way.
 //!
-//! An input that is not covered yet is a model of what is left. What decides, for this input, that both programs do the
-//! same (or differ, and how) are branches of the two paths and comparisons of their outcomes ([`crate::specialise`]);
-//! a core of them that the solver finds is the condition of the partition. It is covered from then on. Inputs that differ
-//! come first; when there are none left, all the rest is the same, and that is one proof (theorem 2: exploration ends
-//! when everything is covered).
+//! The solver finds an input that no partition covers yet. For this input, branches of the two paths and comparisons of their
+//! outcomes decide whether the programs differ, and how ([`crate::specialise`]). The solver finds a core of these conditions:
+//! that is the condition of the new partition. Inputs that differ come first. When there are none left, one proof shows
+//! that the programs are equal on the rest (theorem 2: exploration ends when everything is covered).
 
 use patchwright_prove::{Given, Real, given, simple};
 use patchwright_solve::{
@@ -100,14 +99,14 @@ pub struct Partition {
     pub(crate) region: Region,
 }
 
-/// The result of an exploration.
+/// The partitions that an exploration has found, and how complete they are.
 #[derive(Clone, Debug, Default)]
 pub struct Explored {
     /// The partitions: those that differ first, and of these where NEW fails.
     pub partitions: Vec<Partition>,
     /// There is no other input for which the programs differ, as far as they are encoded.
     pub differences_complete: bool,
-    /// There are other inputs for which they differ: as many partitions as were asked for have been found.
+    /// Whether they differ for other inputs, too: the limit of partitions was reached.
     pub more_differ: bool,
     /// Partitions cover all inputs, as far as they are encoded.
     pub covered: bool,
@@ -468,8 +467,8 @@ impl<'a> Explorer<'a> {
         std::mem::take(&mut under.literals)
     }
 
-    /// A condition under which a property holds, of literals that hold for the model and imply it, and of `kept`, which
-    /// hold for it as well; and it as a term.
+    /// Returns a condition under which a property holds, as literals and as one term. It is made of `literals`, which are true for the
+    /// model and imply the property, and of `kept`, which are true for the model, too.
     pub(crate) fn condition(
         &mut self,
         mut literals: Vec<Term>,

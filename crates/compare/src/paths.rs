@@ -90,7 +90,7 @@ pub enum Stop {
     Mixed,
 }
 
-/// The result of an exploration.
+/// The answer of an exploration by single paths, with its partitions, reasons and share of the inputs.
 pub struct Found {
     /// Partitions, and how far it got.
     pub explored: Explored,
@@ -187,7 +187,7 @@ impl Paths {
         }
     }
 
-    /// Also looks for inputs that execute these sequences of changed lines of NEW's file.
+    /// Sets sequences of changed lines of NEW's file. The exploration also looks for inputs that execute each of them.
     pub fn interactions(&mut self, sequences: &[Vec<u32>]) {
         self.exercised = Exercised::of(sequences);
     }

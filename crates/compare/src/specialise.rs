@@ -1,11 +1,11 @@
 //! Finds what decides the values of terms for one input: literals over inputs without choices.
 //!
-//! The encoding of a program merges its paths into choices. Under a model, a choice has one side, a conjunction that is
-//! false one false part, an element of an array the store that wrote it. What is passed on the way are the branches of one
-//! path, and only those on which the values rest: the path condition over the relevant slice (definitions 3 to 7).
+//! The encoding of a program merges its paths into choices. Under a model, the walk takes one side of a choice, one false part
+//! of a false conjunction, and the store that wrote an element of an array. It passes the branches of one path, and only those on which
+//! the values depend: the path condition over the relevant slice (definitions 3 to 7).
 //!
-//! A truth value that depends on one byte only, such as what `isspace` says of it, is not taken apart, whatever it is made
-//! of: the values for which it holds are a set that people can read.
+//! A truth value that depends on one byte only, such as the result of `isspace`, is not split further. The bytes for which
+//! it holds are a set that people can read.
 
 use patchwright_solve::{Assignment, Node, Rings, Sort, Term, Terms};
 use rustc_hash::{FxHashMap, FxHashSet};

@@ -13,7 +13,7 @@ use crate::{
 pub struct Reason {
     /// In words.
     pub text: String,
-    /// Where.
+    /// The place in the source, if there is one.
     pub place: Option<Place>,
     /// It is the bound of loops and calls.
     pub is_bound: bool,

@@ -534,8 +534,8 @@ fn limit_of(outcome: &Outcome, command: &CompileCommand) -> Option<Option<u32>> 
     }
 }
 
-/// The version of a clang that is in the search path as Debian and its relatives have it, `clang-N` being a link to `clang` in
-/// the folder of LLVM N: so it need not be started for that.
+/// Returns the version of the clang called `name` in the search path without starting it. Debian and its relatives make `clang-N` a
+/// link to `clang` in the folder of LLVM N. Returns `None` elsewhere.
 fn version_of_link(name: &OsStr) -> Option<u32> {
     let version = name.to_str()?.strip_prefix("clang-")?;
     let path = std::env::var_os("PATH")?;

@@ -24,8 +24,8 @@ pub const CTYPE_FUNCTIONS: [&str; 14] = [
 /// What else is a macro or not, as [`WITHOUT_MACROS`] says.
 const OTHERS: [&str; 5] = [WITHOUT_MACROS, "isascii", "toascii", "_tolower", "_toupper"];
 
-/// The command and its preprocessed text with which `source` is to be read, so that its calls of [`CTYPE_FUNCTIONS`] are
-/// calls; those that are given, if it has none that are macros, or if whether they are macros decides about other text.
+/// Returns the compile command, and its preprocessed text, under which calls of [`CTYPE_FUNCTIONS`] in `source` are function calls and
+/// no macros. Returns what was given in two cases: no such call is a macro, or leaving out the macros would change other text.
 pub(crate) fn as_functions(
     clang: &Clang,
     runner: &mut Runner,

@@ -133,9 +133,9 @@ impl TypeTable {
     }
 }
 
-/// Records that are defined inside of `sizeof` or of a cast are not in the dump of the tree, and neither is the
-/// number of a `#pragma pack`: sizes, and places of members, are asked for, when there are any of them, and where attributes change a
-/// layout.
+/// Asks clang for the sizes and member offsets that the dump of the tree does not tell, and stores them in `types` and `functions`.
+///
+/// Three cases need that: records defined inside of `sizeof` or a cast, `#pragma pack`, and attributes that change a layout.
 pub(crate) fn ask<'f>(
     clang: &Clang,
     runner: &mut Runner,

@@ -263,8 +263,8 @@ pub fn conditional_groups(text: &[u8]) -> Vec<(usize, usize)> {
     found
 }
 
-/// A part of a source as the compiler reads it that begins where text is compiled: without the branches and directives of
-/// conditions that were opened before it (`#else` and what follows, `#endif`). Lines stay where they are.
+/// Returns `text`, a part of a source, without what belongs to an `#if` that was opened before it: `#else` and its branch, `#endif`.
+/// The part must begin in a branch that is compiled. Removed lines become empty, so line numbers stay.
 pub fn without_open_conditionals(text: &[u8]) -> Vec<u8> {
     let mut kept = Vec::with_capacity(text.len());
     // Conditions opened inside; while text is left out, those inside of it.

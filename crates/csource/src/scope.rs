@@ -38,10 +38,9 @@ impl ScopeMap {
 
 /// Computes the scopes of `function`.
 ///
-/// A variable counts as assigned once the program itself has mentioned it on every way: by
-/// assigning it, initialising it, passing its address, or reading it (then its value is as
-/// defined as the program is). This is forward definite assignment with jumps joined at labels;
-/// arrays and records count as a whole, and an array that a loop fills has a value behind it.
+/// A variable counts as assigned where every path has assigned it, initialised it, passed its address, or read it (if reading it was
+/// undefined, the program was already). The analysis is forward definite assignment, with jumps joined at labels. Arrays and records
+/// count as a whole. An array that a loop fills has a value behind the loop.
 pub fn scopes(unit: &TranslationUnit, function: &Function) -> ScopeMap {
     let mut walker = Walker::new(unit, function);
     let mut start = Bits::new(function.locals.len());

@@ -156,7 +156,7 @@ impl BinaryOperator {
         }
     }
 
-    /// The operator that C writes so.
+    /// Returns the operator with this spelling, such as `<<`; `None` for other texts.
     pub fn from_spelling(text: &str) -> Option<Self> {
         use BinaryOperator::*;
         Some(match text {

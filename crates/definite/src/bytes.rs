@@ -8,7 +8,7 @@ pub(crate) struct Ranges(Vec<(i64, i64)>);
 pub(crate) const END: i64 = i64::MAX;
 
 impl Ranges {
-    /// Returns the set of all bytes.
+    /// Returns the set that has every byte of every object, at negative offsets, too.
     pub fn all() -> Self {
         Ranges(vec![(i64::MIN, END)])
     }

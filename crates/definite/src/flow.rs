@@ -49,7 +49,7 @@ pub(crate) struct Object {
 pub(crate) struct Found {
     /// Nothing of it is written on some way; else perhaps it is.
     pub is_sure: bool,
-    /// Where.
+    /// The place in the source of the use.
     pub origin: OriginId,
     /// Of what object, if it is of one.
     pub object: Option<usize>,

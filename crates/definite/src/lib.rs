@@ -1,14 +1,14 @@
 //! Finds functions that may use a value that was never written.
 //!
-//! What C does not define may do one thing in one build and another in the next one: a variable without a value holds what the stack
-//! happens to hold. So an execution of such a program says nothing about another build of it, and a test that passes says little. This
-//! crate finds on the IR what may be used without a value: variables, elements and members, memory from `malloc`, what an
-//! out-parameter was to be given, the result of a function that ends without one. It sees all that compilers warn of, pointers to
-//! `const` and memory included, and more, for it follows calls within a file and does not ask whether two conditions
-//! agree.
+//! A variable without a value holds whatever the stack holds, so it may differ from build to build. An execution of such a
+//! program says nothing about another build of it, and a passing test says little.
+//!
+//! This crate finds on the IR what may be used without a value: variables, elements, members, memory from `malloc`,
+//! out-parameters, and the result of a function that ends without one. It finds everything that compilers warn of, also pointers
+//! to `const` and memory. It finds more, because it follows calls within a file and does not ask whether two conditions agree.
 //!
 //! # How to call it
-//! Nobody wants to know of what is there anyhow, so a patch is compared with the untouched program:
+//! Only what a patch adds matters. So a patch is compared with the untouched program:
 //!
 //! ```no_run
 //! # fn units() -> (patchwright_csource::TranslationUnit, patchwright_csource::TranslationUnit) { unimplemented!() }
@@ -26,15 +26,16 @@
 //! Both units must have been read from the same path by `patchwright_csource::parse` or `parse_variants`.
 //!
 //! # What is promised
-//! * A doubt is told where the patched function may use something without a value on a way on which the untouched one does not; and
-//!   where both may, but the patch changes what decides whether that happens (module `slice`).
-//! * A use behind a check of the result of a call that was to write (`if (parse(text, &x) == 0) use(x);`) rests on that call, and is no reason for a
-//!   doubt as long as the patched function has the same call and the same check (module `flow::promise`).
-//! * Where callers rely on what a changed function writes, they are looked at again, those of the same file.
+//! * There is a doubt if the patched function may use something without a value on a path on which the untouched one does not.
+//!   There is also a doubt if both may, but the patch changes what decides whether that happens (module `slice`).
+//! * `if (parse(text, &x) == 0) use(x);` relies on `parse` to write `x`. Such a use is no reason for a doubt if the patched
+//!   function has the same call and the same check (module `flow::promise`).
+//! * Callers in the same file that rely on what a changed function writes are analysed again.
 //!
 //! # What is not seen
-//! Callers in other files, but for results that are written through a pointer to a scalar; memory that is handed on through other
-//! memory and read there; accesses out of bounds.
+//! * Callers in other files, except for results that are written through a pointer to a scalar.
+//! * Memory that is passed on through other memory and read there.
+//! * Accesses out of bounds.
 //!
 //! # What must not exist here
 //! Processes, files, clang.

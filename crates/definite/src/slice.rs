@@ -1,10 +1,10 @@
 //! Computes a digest of everything in a function that decides about some objects. Two versions with the
 //! same digest agree about them.
 //!
-//! A value may be used on a way that no execution takes, because two conditions agree. A change that touches neither of the
-//! conditions, nor what they look at, cannot end that. So of a function the part is taken that decides whether the objects in question
-//! are written and used: the writes and uses, the conditions they stand under, what these conditions read, and what writes
-//! that in turn. Memory behind pointers that are not known counts by the text of its address.
+//! A use without a value may lie on a path that no execution takes, because two conditions agree. A change that touches neither the
+//! conditions nor what they read cannot make that path possible. So the digest covers the part of a function that decides
+//! whether the objects are written and used: the writes and uses, the conditions round them, what these conditions read, and
+//! what writes that in turn. Memory behind unknown pointers counts by the text of its address.
 
 use std::hash::{Hash, Hasher};
 

@@ -1,10 +1,11 @@
 //! Control dependence within a routine.
 //!
-//! The nodes are *segments*: runs of instructions that are executed one after the other, that is
-//! blocks, cut behind calls that may not come back, and before `setjmp`, which calls that may end by `longjmp` lead to.
+//! The nodes are *segments*: instructions that are executed one after the other. A block is cut into segments behind calls that may not
+//! return, and before `setjmp`, because a call that ends by `longjmp` leads there.
 //!
-//! A jump decides like a condition that always holds: it has one way more, that control would go without it (T. Ball and S. Horwitz,
-//! "Slicing programs with arbitrary control-flow", 1993). No value takes that way, so it counts for control dependence only.
+//! A jump counts as a condition that is always true (T. Ball and S. Horwitz, "Slicing programs with arbitrary control-flow",
+//! 1993). Its second way is where control would go without the jump. No execution takes it, so it matters for control
+//! dependence only.
 
 use patchwright_ir::{
     BlockId, DominatorTree, Function, Program, RoutineId, TerminatorKind, Without,

@@ -5,10 +5,10 @@
 //!   analysis: inclusion, by offsets, no contexts).
 //! * [`CallGraph`]: who calls whom; calls through pointers by the points-to sets, or by type only.
 //! * [`Graph`]: the system dependence graph of Horwitz, Reps and Binkley ("Interprocedural slicing
-//!   using dependence graphs", 1990): a vertex for each instruction, for what goes into and comes
-//!   out of each routine and each call, memory included; control dependence; reaching definitions
-//!   in the form of static single assignment. Its [slices](Graph::backward) respect calling
-//!   contexts.
+//!   using dependence graphs", 1990). It has a vertex for each instruction, and for each value or
+//!   memory location that goes into or comes out of a routine or a call. Edges are control
+//!   dependence and reaching definitions, in the form of static single assignment. Its
+//!   [slices](Graph::backward) respect calling contexts.
 //! * [`reduce()`]: a program without what is not in a slice, which can be executed.
 //!
 //! # Dynamic
@@ -21,10 +21,9 @@
 //!   number of bytes or because the array is the last member.
 //! * Pointers live in pointers and in integers of 64 bits. Copying one byte by byte in a loop of
 //!   the program's own loses it (`memcpy` and structure copies do not).
-//! * A function that no module defines, and that is none of the C library's that are known here,
-//!   reads and writes whatever it can reach from what it, or another such function, was ever given;
-//!   and it may call functions it was given. It does not know the program's variables by their
-//!   names.
+//! * An unknown function is one that no module defines and crate `clib` does not list. It reads and
+//!   writes all memory reachable from arguments of unknown functions, and it may call functions
+//!   among these arguments. It does not know the program's variables by their names.
 //! * What a program writes to a file it does not read back by another stream.
 //! * Signal handlers are no ways of control ([`gaps`] names them, with what was not
 //!   lowered); `longjmp` leads to any `setjmp` of the routines that may be active. Slices are about executions that come to

@@ -1,9 +1,8 @@
 //! Finds private locals, which only the calls below their function can reach.
 //!
-//! A local in memory whose address is in no object of static storage, on no heap and in no hands of unknown functions is
-//! *private*: who wants to touch it must have been given a way to it by arguments. So a call has an effect on a private
-//! local only if its arguments lead there; and where a function is not given ways to its own locals of earlier
-//! activations, each of its activations sees only its own, although it is recursive.
+//! A local in memory is *private* if its address is in no static object, not on the heap and not known to unknown functions. Then
+//! only functions whose arguments lead to it can touch it. So a call affects a private local only if its arguments lead
+//! there. A recursive function whose arguments do not lead to locals of earlier activations sees only its own.
 
 use patchwright_ir::{LocalId, LocalKind, Program, RoutineId};
 use rustc_hash::{FxHashMap, FxHashSet};

@@ -240,7 +240,7 @@ fn renumber(function: &mut patchwright_ir::Function) {
 }
 
 impl Graph<'_> {
-    /// The instructions of a slice, as vertices.
+    /// Returns the vertices of `slice` that are instructions, without those that stand for parameters, results and memory.
     pub fn instructions_of<'s>(&'s self, slice: &'s Bits) -> impl Iterator<Item = VertexId> + 's {
         slice
             .iter()

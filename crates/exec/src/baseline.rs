@@ -183,9 +183,9 @@ impl Patience {
 }
 
 impl Default for Patience {
-    /// Twenty seconds and three hundred times as long as the slowest, then five seconds and a hundred times: a suite has
-    /// slow tests, but hardly one of 20 seconds whose others all take less than 70 ms. Where nothing ends, the first test is waited for
-    /// again, half of the 20 seconds, the next one for five, and both decide about the others: nobody waits for each of them.
+    /// Returns the usual patience: 20 s and 300 times the slowest test so far, later 5 s and 100 times. A suite may have slow tests, but
+    /// hardly one of 20 s whose others all take less than 70 ms. If nothing ends, the first test is waited for again for half of the
+    /// 20 s and the next one for 5 s. These two decide about the others, so that nobody waits for each of them.
     fn default() -> Self {
         Patience {
             first: Duration::from_secs(20),
@@ -513,8 +513,8 @@ impl Baseline {
         let hangs =
             |test: &BaselineTest| matches!(test.verdict, Verdict::Fail(FailReason::TimedOut(_)));
         let why = match self.tests.iter().all(hangs) {
-            true => "as none of the tests has ended",
-            false => "many times what the others take",
+            true => "because no test has ended",
+            false => "many times the time of the others",
         };
         self.tests.iter().filter(|test| test.lost_patience).map(move |test| {
             format!(

@@ -91,7 +91,7 @@ impl Companion {
         }
     }
 
-    /// Closes its standard input behind what was told.
+    /// Closes the program's standard input, so that it reads the end of the file behind the last line.
     pub fn hang_up(&self) {
         drop(
             self.lines

@@ -6,12 +6,11 @@
 //!   of Patchwright and removes what a killed run left behind. [`cache`] keeps what another run can use.
 //! * [`runner`] runs one command at a time through a small *supervisor* process that sees, limits
 //!   and finally kills every descendant of the command, also when the host itself is killed.
-//! * [`sandbox`] copies a project's tree, and [`snapshot`] undoes what has happened to a copy, or
-//!   tells it ([`changes`]); [`view`] makes such a copy appear at the project's own absolute path, because build trees have
-//!   that path baked in.
-//! * [`view`] also keeps everything else from being changed ([`refusal`] says why it cannot), and [`attempts`] tells what was tried.
-//! * [`build`] runs a build ([`linker`] reads what is said in it), [`intercept`] and [`compile_commands`] produce and read compile
-//!   databases, [`record`] does what a project needs of these, and [`kept_build`] spares the next run most of it.
+//! * [`sandbox`] copies a project's tree. [`snapshot`] undoes the changes of a copy, or lists them ([`changes`]). [`view`] makes a
+//!   copy appear at the project's own absolute path, because build trees contain that path.
+//! * [`view`] also protects everything else from changes. [`refusal`] says why it cannot, [`attempts`] what was tried.
+//! * [`build`] runs a build, and [`linker`] reads the linker's messages. [`intercept`] makes compile databases and
+//!   [`compile_commands`] reads them. [`record`] combines these for a project. [`kept_build`] lets the next run reuse a build.
 //! * [`project`] reads and checks a project's description; [`suite`] and [`verdict`] run its tests,
 //!   [`baseline`] measures the untouched program, [`pool`] does all that on several workers.
 //!

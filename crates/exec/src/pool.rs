@@ -174,8 +174,8 @@ impl Worker {
         Ok(worker)
     }
 
-    /// The folder that the worker's programs see at [`Scratch::run_path`]. With a view it is the worker's own; without
-    /// one all workers share it.
+    /// Returns the folder that the worker's programs see at [`Scratch::run_path`]. With a view each worker has one; without a view
+    /// all workers share one.
     pub fn run_folder(&self) -> &Path {
         &self.run
     }
@@ -191,7 +191,7 @@ fn remarks(sandbox: &Sandbox) -> Vec<String> {
         .iter()
         .map(|folder| {
             let folder = folder.display();
-            format!("the folder {folder} may not be read, and is not in the copies")
+            format!("the folder {folder} cannot be read, so it is not in the copies; check its owner and mode")
         })
         .collect();
     let copied = sandbox.copied();

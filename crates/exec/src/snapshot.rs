@@ -133,10 +133,9 @@ impl Snapshot {
         Ok(restorer.restored)
     }
 
-    /// Restores only `files` of `sandbox`, relative to its root, and the folders that they lie in. It
-    /// returns the files that had other contents or another mode; a file that was only touched is
-    /// restored, but not returned. `pristine` is as for [`Snapshot::restore`], and no process may be
-    /// at work in the copy.
+    /// Restores only `files` of `sandbox`, relative to its root, and their folders. Returns the files that had other contents or
+    /// another mode. A file that was only touched is restored, but not returned. `pristine` is as for [`Snapshot::restore`]. No
+    /// process may be at work in the copy.
     ///
     /// # Errors
     /// What cannot be read, removed or copied.

@@ -57,7 +57,7 @@ struct NameOfRow {
     name: String,
 }
 
-/// From now on it is kept what is done when.
+/// Starts to record phases and commands with their times, for `--trace`.
 pub fn keep() {
     let _ = TIMELINE.set(Timeline {
         began: Instant::now(),
@@ -101,7 +101,7 @@ impl Timeline {
     }
 }
 
-/// A phase begins, and the one before it ends.
+/// Records that the phase `name` begins and the one before it ends. Does nothing unless [`keep`] was called.
 pub fn phase(name: &str) {
     if let Some(timeline) = TIMELINE.get() {
         let mut state = timeline.state();
@@ -123,7 +123,8 @@ pub(crate) fn command(began: Instant, name: impl FnOnce() -> String) {
     }
 }
 
-/// Writes what was kept; how many commands were left out because there were too many.
+/// Writes the recorded phases and commands to `path` in Chrome's trace format. Returns how many commands were left out because there
+/// were too many.
 ///
 /// # Errors
 /// A file that cannot be written.

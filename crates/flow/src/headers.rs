@@ -1,8 +1,8 @@
 //! Tracks which macros are known at each directive of a file: from flags, from its own directives, and
 //! from headers that can be found.
 //!
-//! Nothing is guessed. What is defined in a branch that may be taken or not is not known from there on, and of what no
-//! directive defined nothing is known: headers that were not found may define it.
+//! Nothing is guessed. A macro that is defined in a branch that may or may not be taken is unknown from there on. A macro that no
+//! directive defines is unknown, too, because a header that was not found may define it.
 
 use std::sync::Arc;
 
@@ -183,7 +183,8 @@ pub(crate) struct Knowledge<'a> {
 }
 
 impl Knowledge<'_> {
-    /// Takes notice of a directive; whether the condition holds, if it has one.
+    /// Updates the known macros by the directive `word` with the text `rest` behind it. Returns whether its condition holds, or
+    /// `None` if it has no condition or that is not known.
     pub fn directive(&mut self, word: &str, rest: &str) -> Option<bool> {
         let holds = self.macros.decide(word, rest);
         if self.headers.is_none() {

@@ -34,7 +34,7 @@ pub enum Event<'e> {
     Tried {
         /// The commit.
         commit: &'e Commit,
-        /// What.
+        /// What the test did on the commit.
         outcome: &'e Outcome,
     },
     /// Something that the user should know.

@@ -132,7 +132,7 @@ pub struct Bench<'b> {
     pub scratch: &'b Scratch,
     /// Ends everything.
     pub cancel: CancelToken,
-    /// How.
+    /// How commits are built and tested.
     pub options: TrialOptions,
 }
 

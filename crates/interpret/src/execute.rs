@@ -397,7 +397,11 @@ impl Machine<'_> {
         };
         if !compatible(given, ty) {
             self.accept_variadic(given, ty, || {
-                format!("an argument of type {given} is read as {ty}")
+                format!(
+                    "an argument of type {} is read as {}",
+                    given.in_c(),
+                    ty.in_c()
+                )
             })?;
         }
         self.memory.store(Ty::U64, list + 8, position + 1)?;

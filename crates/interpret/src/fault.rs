@@ -73,7 +73,7 @@ pub enum Ending {
 /// How an execution ended, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// How.
+    /// How the execution ended.
     pub ending: Ending,
     /// The calls that were active, the innermost first; empty after a normal exit.
     pub trace: Vec<Place>,

@@ -35,7 +35,7 @@ pub enum LinkError {
     Initializer {
         /// The object.
         name: String,
-        /// Why.
+        /// What is not supported about it.
         reason: String,
     },
     /// The objects do not fit.

@@ -10,6 +10,7 @@ use std::{
     collections::{HashMap, VecDeque},
 };
 
+use patchwright_ir::bytes;
 use patchwright_semantics::Ty;
 
 use crate::fault::{Run, Stop, Undefined, undefined};
@@ -223,7 +224,7 @@ impl Memory {
             }
             Some(object) if object.kind == Kind::DeadHeap && id != 0 => undefined(
                 Undefined::DoubleFree,
-                format!("an allocation of {} bytes is freed twice", object.size),
+                format!("an allocation of {} is freed twice", bytes(object.size)),
             ),
             _ => undefined(
                 Undefined::InvalidFree,
@@ -283,7 +284,10 @@ impl Memory {
         let Some(object) = self.objects.get((address >> 32) as usize) else {
             return undefined(
                 Undefined::WildPointer,
-                format!("{what} of {size} bytes through {address:#x}, which points to no object"),
+                format!(
+                    "{what} of {} through {address:#x}, which points to no object",
+                    bytes(size)
+                ),
             );
         };
         if address >> 32 == 0 {
@@ -295,7 +299,7 @@ impl Memory {
                 true => Undefined::NullPointer,
                 false => Undefined::WildPointer,
             };
-            return undefined(kind, format!("{what} of {size} bytes through {place}"));
+            return undefined(kind, format!("{what} of {} through {place}", bytes(size)));
         }
         let offset = (address as u32).wrapping_sub(object.base) as i32;
         let (kind, whose) = match object.kind {
@@ -309,8 +313,9 @@ impl Memory {
         undefined(
             kind,
             format!(
-                "{what} of {size} bytes at offset {offset} of {whose} of {} bytes",
-                object.size
+                "{what} of {} at offset {offset} of {whose} of {}",
+                bytes(size),
+                bytes(object.size)
             ),
         )
     }
@@ -397,9 +402,9 @@ impl Memory {
         Stop::Undefined(
             Undefined::UninitializedRead,
             format!(
-                "a read of {size} bytes at offset {offset} of {whose} of {} bytes, which have no \
-                 value",
-                object.size
+                "a read of {} at offset {offset} of {whose} of {}, without a value",
+                bytes(size),
+                bytes(object.size)
             ),
         )
     }

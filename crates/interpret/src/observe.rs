@@ -17,11 +17,12 @@ pub struct Step {
 
 /// An interface through which a caller follows an execution.
 ///
-/// Each instruction is announced by [`Observer::step`] before it is executed; what it reads and
-/// writes in memory and the value that it gives follow. A call of a routine with a body is
-/// followed by [`Observer::enter`], the copies of its arguments into memory, and its instructions;
-/// a function of the library reads and writes as a part of the instruction that calls it, and may
-/// enter routines too. Instructions that only begin or end the life of a variable may be left out.
+/// [`Observer::step`] announces each instruction before it is executed. Its accesses to memory and its value follow.
+///
+/// - A call of a routine with a body is followed by [`Observer::enter`], the copies of the arguments into memory, and the routine's
+///   instructions.
+/// - A function of the C library reads and writes as a part of the calling instruction. It may enter routines, too.
+/// - Instructions that only begin or end the life of a variable may be left out.
 pub trait Observer {
     /// Called before an instruction or terminator is executed.
     fn step(&mut self, step: Step);

@@ -24,15 +24,18 @@ fn failed(op: BinaryOp, ty: Type, b: u128) -> Stop {
             let count = b as u64 as i64;
             let width = ty.size() * 8;
             let message = if (0..width as i64).contains(&count) {
-                format!("{name} {count} of a value of type {ty} does not fit the type")
+                format!(
+                    "`{name} {count}` of a value of type {} does not fit the type",
+                    ty.in_c()
+                )
             } else {
-                format!("{name} by {count} of a value of {width} bits")
+                format!("`{name}` by {count} of a value of {width} bits")
             };
             (Undefined::BadShift, message)
         }
         _ => (
             Undefined::SignedOverflow,
-            format!("{name} of two values of type {ty} overflows"),
+            format!("`{name}` of two values of type {} overflows", ty.in_c()),
         ),
     };
     Stop::Undefined(kind, message)
@@ -42,7 +45,11 @@ fn failed(op: BinaryOp, ty: Type, b: u128) -> Stop {
 fn failed_unary(op: UnaryOp, ty: Type) -> Stop {
     Stop::Undefined(
         Undefined::SignedOverflow,
-        format!("{} of a value of type {ty} overflows", op.spelling()),
+        format!(
+            "`{}` of a value of type {} overflows",
+            op.spelling(),
+            ty.in_c()
+        ),
     )
 }
 
@@ -50,7 +57,7 @@ fn failed_unary(op: UnaryOp, ty: Type) -> Stop {
 fn failed_conversion(from: Type, to: Type) -> Stop {
     Stop::Undefined(
         Undefined::BadConversion,
-        format!("a value of type {from} does not fit {to}"),
+        format!("a value of type {} does not fit {}", from.in_c(), to.in_c()),
     )
 }
 

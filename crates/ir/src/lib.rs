@@ -48,5 +48,5 @@ pub use text::{ReadError, print_function, print_module, read_module};
 pub use types::{
     BlockId, FileId, FunctionId, GlobalId, LocalId, ObjectId, OriginId, RoutineId, TempId, Type,
 };
-pub use undefined::Undefined;
+pub use undefined::{Undefined, bytes};
 pub use verify::{Invariant, Violation, verify};

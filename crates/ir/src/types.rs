@@ -134,6 +134,29 @@ impl Type {
         )
     }
 
+    /// Returns what C calls the type, for messages: `int` for `i32`. A pointer is `void *`, a record `struct`.
+    pub const fn in_c(self) -> &'static str {
+        match self {
+            Type::Void => "void",
+            Type::Bool => "_Bool",
+            Type::I8 => "signed char",
+            Type::U8 => "unsigned char",
+            Type::I16 => "short",
+            Type::U16 => "unsigned short",
+            Type::I32 => "int",
+            Type::U32 => "unsigned int",
+            Type::I64 => "long",
+            Type::U64 => "unsigned long",
+            Type::I128 => "__int128",
+            Type::U128 => "unsigned __int128",
+            Type::F32 => "float",
+            Type::F64 => "double",
+            Type::F80 => "long double",
+            Type::Ptr => "void *",
+            Type::Aggregate { .. } => "struct",
+        }
+    }
+
     /// Returns the type that `text` names, or `None`. It is the inverse of `Display`.
     pub fn parse(text: &str) -> Option<Type> {
         if let Some(size) = text.strip_prefix("agg") {

@@ -88,3 +88,11 @@ impl Undefined {
         }
     }
 }
+
+/// Returns a size as messages say it: `1 byte`, `4 bytes`.
+pub fn bytes(count: u64) -> String {
+    match count {
+        1 => "1 byte".to_owned(),
+        count => format!("{count} bytes"),
+    }
+}

@@ -17,10 +17,10 @@ const FILES: [(&str, &str); 3] = [
     ("elsewhere.kinds", include_str!("../kinds/elsewhere.kinds")),
 ];
 
-/// The kinds of this crate, in order.
+/// Returns the kinds that Patchwright ships, in the order of their files.
 ///
 /// # Panics
-/// If one of its files is no list of kinds, which its tests exclude.
+/// If one of the crate's files is not a list of kinds. The crate's tests exclude that.
 pub fn built_in() -> &'static [Kind] {
     static KINDS: OnceLock<Vec<Kind>> = OnceLock::new();
     KINDS.get_or_init(|| {
@@ -34,7 +34,7 @@ pub fn built_in() -> &'static [Kind] {
     })
 }
 
-/// A list with the kinds of another one behind it; those with a known name take that one's place.
+/// Returns `kinds` with `more` appended. A kind of `more` replaces the kind of the same name in `kinds`.
 pub fn joined(mut kinds: Vec<Kind>, more: Vec<Kind>) -> Vec<Kind> {
     for kind in more {
         match kinds.iter_mut().find(|known| known.name == kind.name) {

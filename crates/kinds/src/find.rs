@@ -16,12 +16,12 @@ use crate::{
     tree::{Surroundings, Tree},
 };
 
-/// A change that a kind makes.
+/// One change of the source that a kind proposes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
     /// What is changed.
     pub target: Target,
-    /// The change of the source. Of [`Target::Before`] and [`Target::After`] it has the statements that are inserted, and no place.
+    /// The change of the source: an [`Insertion`](Change::Insertion) for [`Target::Before`] and [`Target::After`], else an edit.
     pub change: Change,
 }
 
@@ -34,7 +34,7 @@ pub enum Change {
     Insertion(String),
 }
 
-/// What is changed.
+/// The part of the tree that a change concerns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
     /// An expression.
@@ -49,12 +49,12 @@ pub enum Target {
     Deleted(StmtId),
 }
 
-/// The changes of a function.
+/// The changes that one kind proposes for a function.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changes {
-    /// They, in the order of the text.
+    /// The changes, each once, in the order of the source text.
     pub found: Vec<Found>,
-    /// There are more of them than are tried.
+    /// Whether changes were left out because the kind's `most` was reached.
     pub is_cut: bool,
 }
 
@@ -64,14 +64,14 @@ pub struct Finder<'a> {
 }
 
 impl<'a> Finder<'a> {
-    /// Prepares a function.
+    /// Indexes the function in `of`, so that [`Finder::find`] is fast for each kind.
     pub fn new(of: &Surroundings<'a>) -> Self {
         Finder {
             tree: Tree::new(of),
         }
     }
 
-    /// The changes of one kind.
+    /// Returns the changes that `kind` proposes for the function, at most as many as the kind's `most`.
     pub fn find(&self, kind: &Kind) -> Changes {
         let mut changes = Changes::default();
         let mut add = |found: Found| {
@@ -111,8 +111,8 @@ impl<'a> Finder<'a> {
         changes
     }
 
-    /// The smallest expression around a change that is a value which is read, and whether nobody looks at it: `b[j] = 1` for `b[j]`, and the call for
-    /// the function's name.
+    /// Returns the smallest expression around `id` that has a value of its own, and whether the program ignores that value. For the
+    /// target `b[j]` of an assignment that is the assignment `b[j] = 1`, for a function's name it is the call.
     pub fn value_around(&self, id: ExprId) -> Option<(ExprId, bool)> {
         let tree = &self.tree;
         let function = tree.function;

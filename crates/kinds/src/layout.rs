@@ -12,7 +12,7 @@ fn nearby(source: &[u8], span: Span) -> &[u8] {
     &source[start..end.min(source.len())]
 }
 
-/// How lines end at a place of a source.
+/// Returns the line ending used around byte `at` of a source: `"\r\n"` or `"\n"`.
 pub fn newline(source: &[u8], at: usize) -> &'static str {
     let is_end = |byte: &u8| *byte == b'\n';
     let behind = source[at..].iter().position(is_end).map(|end| at + end);
@@ -23,8 +23,8 @@ pub fn newline(source: &[u8], at: usize) -> &'static str {
     }
 }
 
-/// The insertion of a statement before another one, on a line of its own when the statement
-/// begins its line.
+/// Returns the edit that inserts `statement` before the one at `span`. The new statement gets a line of its own if the old
+/// one begins its line. `is_body` says that the old one is the body of an `if` or a loop; then braces come round both.
 pub fn insertion(source: &[u8], span: Span, is_body: bool, statement: &str) -> Edit {
     let start = span.start as usize;
     let line = source[..start]
@@ -51,7 +51,9 @@ pub fn insertion(source: &[u8], span: Span, is_body: bool, statement: &str) -> E
     Edit::insert(span.start, new)
 }
 
-/// A statement behind another one: on a line of its own, unless the statement shares its line with what is before it.
+/// Returns the edit that inserts `statement` behind the one at `span`. The new statement gets a line of its own, unless text
+/// stands before the old one on its line. `is_body` says that the old one is the body of an `if` or a loop; then braces come
+/// round both.
 pub fn insertion_after(source: &[u8], span: Span, is_body: bool, statement: &str) -> Edit {
     if is_body {
         let mut new = b"{ ".to_vec();
@@ -89,7 +91,7 @@ pub fn insertion_after(source: &[u8], span: Span, is_body: bool, statement: &str
     Edit::insert(at as u32, text)
 }
 
-/// What a line has more in front than the one that it belongs to.
+/// Returns one step of indentation in the style of `indentation`: a tab, four blanks or two blanks.
 pub fn indentation_step(indentation: &[u8]) -> &'static [u8] {
     if indentation.contains(&b'\t') && !indentation.contains(&b' ') {
         b"\t"
@@ -100,7 +102,8 @@ pub fn indentation_step(indentation: &[u8]) -> &'static [u8] {
     }
 }
 
-/// A statement as the `else` of an `if` that has none, the way the file writes such.
+/// Returns the edit that adds `statement` as the `else` of the `if` at `span`, which has none. Braces and line breaks follow the style of
+/// nearby code.
 pub fn insertion_as_else(source: &[u8], span: Span, _is_body: bool, statement: &str) -> Edit {
     let start = span.start as usize;
     let line = source[..start]
@@ -232,7 +235,7 @@ pub fn guard_statement(source: &[u8], span: Span, is_body: bool, condition: &str
     Edit::replace(span, new)
 }
 
-/// The text of a statement whose lines have lost the indentation of its first one.
+/// Returns the text at `span` with the indentation of its first line removed from all further lines.
 pub fn undented(source: &[u8], span: Span) -> String {
     let before = &source[..span.start as usize];
     let line = before.iter().rposition(|&byte| byte == b'\n');

@@ -73,37 +73,37 @@ pub struct Example {
 }
 
 impl Kind {
-    /// Its name, in kebab case.
+    /// Returns the kind's name, in kebab case.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The schema that it belongs to, in lower case.
+    /// Returns the name of the schema under which the kind's changes are reported, in lower case.
     pub fn schema(&self) -> &str {
         &self.schema
     }
 
-    /// What it costs.
+    /// Returns the cost of each of the kind's changes, in the unit of candidates' costs.
     pub fn cost(&self) -> u32 {
         self.cost
     }
 
-    /// It is tried only where all kinds are wanted: most of what it finds is not meant.
+    /// Whether only `--schemas all` tries the kind, because few of its changes are real fixes.
     pub fn is_on_request(&self) -> bool {
         self.on_request
     }
 
-    /// One sentence for people.
+    /// Returns the sentence that describes the kind in lists.
     pub fn about(&self) -> &str {
         &self.about
     }
 
-    /// Sources with the change, and without.
+    /// Returns the kind's examples, each a source before and after the change. Tests try them.
     pub fn examples(&self) -> &[Example] {
         &self.examples
     }
 
-    /// As it is written in its file.
+    /// Returns the kind's definition as it stands in its file.
     pub fn text(&self) -> &str {
         &self.text
     }

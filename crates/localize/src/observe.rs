@@ -65,7 +65,7 @@ pub struct Subject<'a> {
     pub jobs: usize,
     /// Where what tests execute is kept for later runs, the name of the program there, and how long finding it out has to take.
     pub kept: Option<(&'a Cache, Digest, Duration)>,
-    /// Is told what happens.
+    /// Receives messages about the progress.
     pub events: &'a (dyn Fn(Event) + Sync),
 }
 
@@ -595,7 +595,7 @@ fn run_tests(
     }
     if !unobserved.is_empty() {
         (subject.events)(Event::Warning(format!(
-            "what these tests execute cannot be seen, so they do not count where suspicion is concerned: {}",
+            "these tests cannot be observed, so they do not count for the ranking: {}",
             listed(&unobserved)
         )));
     }
@@ -623,7 +623,7 @@ fn run_tests(
             .map(|test| test.name.as_str())
             .collect();
         (subject.events)(Event::Warning(format!(
-            "these tests fail and execute no statement, so they do not count where suspicion is concerned: {}",
+            "these failing tests execute no statement of the program, so they do not count for the ranking: {}",
             listed(&names)
         )));
         observed.retain(|one| !is_idle(one));

@@ -10,9 +10,9 @@ use patchwright_text::{LineMap, Span};
 use patchwright_weave::{Mark, MarkKind};
 use serde::{Deserialize, Serialize};
 
-/// What is executed as one step: an expression statement, the head of an `if` or a loop, a jump, a declaration with an
-/// initialiser; or the right operand of `&&` or `||`, which may not be evaluated although its statement is executed. What
-/// stands in the body of a macro belongs to the use of the macro.
+/// A part of a program that is executed as one step: an expression statement, the head of an `if` or a loop, a jump, or a declaration
+/// with an initialiser. The right operand of `&&` or `||` is a step, too, because it may be skipped. Code in the body of a macro
+/// belongs to the use of the macro.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Statement {
     /// Index of its file.

@@ -238,8 +238,8 @@ impl<'a> FunctionLowerer<'_, 'a> {
         }
     }
 
-    /// The value of an expression that designates an object, or a part of one, and that no conversion reads: a member of what a
-    /// call returns is no lvalue in C, but has a place all the same. Of an array the value is its address.
+    /// Returns the value of an expression that designates an object, or a part of one, without a conversion that reads it. A member of a
+    /// call's result is such an expression: it is no lvalue in C, but has a place in memory. The value of an array is its address.
     pub(crate) fn value_at(&mut self, id: ExprId) -> Operand {
         match self.class(id) {
             Class::Scalar(ty) => {

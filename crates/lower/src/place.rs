@@ -18,7 +18,7 @@ pub(crate) enum Location {
     Register(LocalId, Type),
     /// An object in memory.
     Memory {
-        /// Where.
+        /// The address of the object.
         address: Operand,
         /// It is `volatile`.
         volatile: bool,
@@ -269,8 +269,8 @@ impl<'a> FunctionLowerer<'_, 'a> {
         })
     }
 
-    /// Of a member that is an array, its bytes; as many as there are where its type need not tell the truth: of the
-    /// last member, and of arrays of one element in unions.
+    /// Returns the size in bytes of the member `id` if it is an array, else `None`. The last member of a structure, and an array of one
+    /// element in a union, may be longer than their types; for them the result is `u64::MAX`, which is no bound.
     fn member_array(&self, id: ExprId) -> Option<u64> {
         let Some(&Detail::Member { record, index }) = self.source.details.of.get(&id) else {
             return None;

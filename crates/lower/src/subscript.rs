@@ -1,9 +1,8 @@
 //! Finds the bounds of subscripts of arrays whose length is known.
 //!
-//! An access beyond a whole object is seen where memory is accessed. An array that is a part of something, a member or the row of a
-//! matrix, ends before its object does; so its subscripts say what they may be. What is told of such an array is what
-//! `-fsanitize=bounds` of gcc tells: a pointer made from it may go on over the whole object, and the last member of a
-//! structure behind a pointer may be longer than its type says.
+//! An access beyond a whole object is detected where memory is accessed. A member, or the row of a matrix, ends before its object
+//! does, so its subscripts carry their bounds. The rules are those of gcc's `-fsanitize=bounds`: a pointer made from such an array
+//! may run over the whole object, and the last member of a structure behind a pointer may be longer than its type.
 
 use patchwright_csource::{
     CastKind, ExprId, ExprKind, UnaryOperator,

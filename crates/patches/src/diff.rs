@@ -1,10 +1,9 @@
 //! Parses unified diffs, before any tree is looked at.
 //!
-//! Both forms are read: git's, with its extended headers for renames, copies, modes, new and
-//! deleted files; and plain ones (`diff -u`, with time stamps or without). Text before, between and
-//! behind the diffs of single files is skipped, as `patch(1)` does. What `patch(1)` would skip as
-//! well although it is plainly part of a hunk (more lines than the header of the hunk says) is an
-//! error here: a patch applied in half is worse than one that is refused.
+//! Two forms are read: git's, with its extended headers for renames, copies, modes, new and deleted files; and plain ones
+//! (`diff -u`, with time stamps or without). Text before, between and behind the diffs of single files is skipped, as `patch(1)`
+//! does. A hunk with more lines than its header says is an error here, while `patch(1)` skips these lines: a patch applied in
+//! half is worse than one that is refused.
 
 /// A parsed unified diff of any number of files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

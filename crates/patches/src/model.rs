@@ -435,7 +435,7 @@ pub struct DoesNotApply {
     pub id: PatchId,
     /// Where it was read.
     pub origin: Origin,
-    /// Why.
+    /// Why the patch does not apply.
     pub reason: Reason,
 }
 

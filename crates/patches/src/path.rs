@@ -48,7 +48,7 @@ impl RelativePath {
         Ok(RelativePath(path))
     }
 
-    /// Returns it as a [`Path`].
+    /// Returns the path for use with `std`; it is never empty or absolute and has no `..`.
     pub fn as_path(&self) -> &Path {
         &self.0
     }

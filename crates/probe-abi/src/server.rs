@@ -9,10 +9,10 @@
 /// The number of the socket's descriptor, which is high enough not to collide with the program's own.
 pub const SERVER_DESCRIPTOR: i32 = 219;
 
-/// The order to tell whether the program could serve.
+/// The word that asks a program whether it could serve: be forked for each test.
 pub const SERVER_ASK: u64 = u64::from_le_bytes(*b"PWserve?");
 
-/// The order to serve.
+/// The word that tells a program to serve: to wait at its start and fork a child for each [`ServerRun`].
 pub const SERVER_START: u64 = u64::from_le_bytes(*b"PWserve!");
 
 /// The value that means no limit of processor time.

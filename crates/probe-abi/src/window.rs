@@ -1,8 +1,8 @@
 //! Windows: what places saw between two touches of a variable that they could assign.
 //!
-//! A *touch* is whatever reads or writes the watched variable. An assignment inserted at any of the places that a
-//! process passes between two touches has the same effect, if it gives the same value; so the places log what they
-//! saw, and the value is stored at the next touch.
+//! A *touch* is any read or write of the watched variable. Between two touches a process passes several places. An assignment
+//! of the same value has the same effect at each of them. So the places log their states, and the value is stored at the next
+//! touch.
 //!
 //! The log of the channel is then a sequence of records of different lengths, found by their first word. Both kinds
 //! begin with four words: commit, hash, info, and one of their own.
@@ -130,12 +130,12 @@ impl<'a> OpenWindow<'a> {
         &self.words[1]
     }
 
-    /// Returns 1 if a value waits to be stored.
+    /// Returns the word that is 1 while a value waits to be stored into the variable.
     pub fn pending(&self) -> &'a AtomicU64 {
         &self.words[2]
     }
 
-    /// Returns the waiting value.
+    /// Returns the word with the value that waits to be stored, in canonical form.
     pub fn value(&self) -> &'a AtomicU64 {
         &self.words[3]
     }

@@ -1,11 +1,11 @@
 //! The probe: the library that runs inside a tested process.
 //!
-//! A shared library that the glue of woven source loads when the run asks for it. It maps the run's channel, selects
-//! the functions and holes of each translation unit, and then answers the holes: in coverage mode by a mark, in
-//! candidate mode by gathering the state, logging it when it is new, and evaluating the candidate in it. Programs whose
-//! statements are marked are led to a trace, and write it themselves.
+//! The glue of woven source maps the probe when a run asks for it. The probe maps the run's channel, selects the functions and
+//! holes of each translation unit, and then answers the holes. In coverage mode it notes the visit. In candidate mode it gathers
+//! the state, logs it if it is new, and evaluates the candidate in it. For programs with marked statements it only maps the
+//! trace, which these programs write themselves.
 //!
-//! It is a guest in a program that may be broken, multi-threaded, inside a signal handler or short of stack. So:
+//! The probe is a guest in a program that may be broken, multi-threaded, inside a signal handler or short of stack. So:
 //! - no allocation, no libc: the few system calls are made directly, which also leaves `errno` alone;
 //! - no locks: whatever is shared is atomic, and whatever is not is written once, before the first hole is selected;
 //! - every failure to attach leaves the program as if it were not woven;

@@ -15,9 +15,8 @@ use crate::{
 
 /// Encodes and decides patched programs, one at a time.
 ///
-/// A patch is right *within the bound* where, for every input for which the program as it is goes on beyond the bound
-/// nowhere, the patched program does not fail and goes on beyond twice the bound nowhere. So a repair may need more rounds
-/// than the program as it is.
+/// A patch is right *within the bound* if this holds for every input for which the untouched program stays within the bound: the
+/// patched program does not fail, and stays within twice the bound. So a repair may need more rounds than the untouched program.
 pub struct OneByOne<'a> {
     /// The program with all choices.
     pub program: &'a Program,

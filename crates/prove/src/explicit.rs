@@ -1,8 +1,8 @@
 //! Enumerates patches that can be right for the known inputs, and asks about each.
 //!
-//! A patch is built change by change. As long as it fails for a known input, one of the choices that decide that has to be
-//! changed, too (they are a must set), so only those are tried next; a patch that is right for all known inputs is asked
-//! about. Trying a patch on an input costs what the change reaches there.
+//! A patch is built change by change. While it fails for a known input, one of the choices that decide this failure must be
+//! changed, too: they are a must set. Only those are tried next. When a patch is right for all known inputs, the solver is asked
+//! about all inputs. Trying a patch on an input re-evaluates only the terms that the change reaches.
 
 use std::collections::BTreeMap;
 

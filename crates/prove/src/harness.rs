@@ -156,7 +156,7 @@ const FUNCTIONS: &str = "\n/* Functions that arguments lead to. */\n";
 /// How the names begin of what these need.
 const OWN: &str = "patchwright_";
 
-/// The parts of the text that [`harness`] writes.
+/// The parts of a C file that [`harness`] wrote: declarations, functions for function pointers, and `main`.
 pub struct Parts<'t> {
     /// What does not depend on the inputs.
     pub before: &'t str,
@@ -165,7 +165,7 @@ pub struct Parts<'t> {
 }
 
 impl<'t> Parts<'t> {
-    /// Splits such a text into its parts. It is `None` for other texts.
+    /// Splits a C file that [`harness`] wrote into its parts. Returns `None` for a text without `int main(void)`.
     pub fn of(text: &'t str) -> Option<Parts<'t>> {
         let (before, main) = text.split_once("int main(void)")?;
         let (before, functions) = before.split_once(FUNCTIONS).unwrap_or((before, ""));
@@ -206,9 +206,10 @@ struct Made {
     gaps: Vec<(u64, u64)>,
 }
 
-/// What a harness prints of a result that is a pointer, which means the same in another program: the upper 16 bits are the
-/// [`number_of_pointer`] of what it leads to, the others how many bytes behind its first. Null is 0, and all other memory 0xffff,
-/// with the others zero but for null that was moved.
+/// Writes C statements that encode a resulting pointer in a form that means the same in another program.
+///
+/// The upper 16 bits are the [`number_of_pointer`] of the object that it leads to; the others are the offset in bytes. Null is 0.
+/// All other memory is 0xffff with offset 0, except for a null pointer that was moved, which keeps its offset.
 fn place_of_result(text: &mut String, result: &str, made: &[Made]) {
     let _ = writeln!(
         text,

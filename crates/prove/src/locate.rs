@@ -16,7 +16,7 @@ use crate::{
 pub struct MustSets {
     /// What goes wrong for the input.
     pub message: String,
-    /// Where.
+    /// The place of the failure.
     pub place: Option<Place>,
     /// The set of the paper's algorithm FOSFL, by file and line.
     pub slice: Vec<Place>,

@@ -22,10 +22,10 @@ pub struct Choosable {
 pub struct Question {
     /// What shows that a patch is wrong: within the bound an execution fails, or one never ends that ended before.
     pub fails: Term,
-    /// What a patch must not do to be right as far as the bound: beside what `fails`, go on beyond the bound where the
-    /// program as it is does not, or lead to what is not encoded.
+    /// Whether a patch is not right within the bound. It `fails`, it goes on beyond the bound where the untouched program does not,
+    /// or it reaches something that is not encoded.
     pub bad: Term,
-    /// An execution goes on beyond the bound.
+    /// Whether an execution goes on beyond the bound.
     pub beyond: Term,
     /// What some execution must do, or else the patch only makes the question void.
     pub some: Option<Term>,

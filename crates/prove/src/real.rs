@@ -1,7 +1,7 @@
-//! Evaluates functions of `math.h`, of which the terms know nothing, by this machine.
+//! Evaluates functions of `math.h` on this machine, because terms do not model them.
 //!
-//! A solver may take `sin(0.0)` for any number. What it finds is looked at with what the functions really give; where
-//! nothing is left of what it found then, the solver is told of these values and asked again.
+//! A solver may take `sin(0.0)` for any number. So the true results are put into each model that it finds. If the model
+//! does not break the assertion any more, the solver gets these results as assertions and is asked again.
 
 use patchwright_interpret::real_value;
 use patchwright_solve::{Assignment, Node, Symbol, Term, Terms};
@@ -26,7 +26,8 @@ pub struct Real {
 }
 
 impl Real {
-    /// Finds the applications within `roots`.
+    /// Collects the applications of uninterpreted functions within `roots`. Functions that this machine cannot evaluate, and all of
+    /// them if there are too many applications, are [`Real::unknown()`].
     pub fn of(terms: &Terms, roots: &[Term]) -> Real {
         let mut all = Vec::new();
         let mut unknown = Vec::new();

@@ -2,8 +2,8 @@
 
 use patchwright_solve::{Answer, Backend, Budget, Solver, Statistics, Term, Terms};
 
-/// Knows programs with changes in place. They have much in common, so one solver keeps what it learnt of one for the
-/// next; but what only former programs had is in its way, so it begins anew when that has become much.
+/// A solver for programs with changes in place. The programs have much in common, so what the solver learnt about one serves the
+/// next. Clauses of former programs slow it down, so it begins anew when there are many of them.
 pub(crate) struct Repaired {
     pub(crate) solver: Solver,
     /// Variables that the first question needed.

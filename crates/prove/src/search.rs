@@ -1,10 +1,11 @@
 //! Searches for all minimal repairs: proposes a patch that is left, and decides whether it is right.
 //!
-//! One solver knows the patches that are left, another one programs: what a patch makes of the program is asked about with
-//! its changes in place, so that all that it has in common with the reference, or with itself elsewhere, is one term. A
-//! patch that is wrong comes with an input; with this input in place what makes the program fail is a condition of the
-//! changes alone, and no patch that satisfies it is asked about again. Where that condition is large, the changes and
-//! non-changes that make the program fail for this input (a must location set) are excluded instead.
+//! There are two solvers. The first knows which patches are left. The second decides whether a patched program is right; its
+//! formula has the changes in place, so that parts shared with the reference or with each other are one term.
+//!
+//! A wrong patch comes with an input. For this input, failure of the program is a condition on the changes alone. All patches
+//! that satisfy it are excluded. If the condition is large, a must location set is excluded instead: the changes and non-changes that make
+//! the program fail for this input.
 //!
 //! Patches are taken by their number of changes, so a right one is minimal: those with fewer changes were all wrong.
 //!

@@ -1,9 +1,13 @@
 //! Must fault localization on terms: which statements decide that a condition holds, for one input.
 //!
 //! The paper's algorithm FOSFL goes through the variables of a program formula. Here a statement's value is the term
-//! `ite(location, anything, value)`, and the walk follows what decides the condition's truth under the model: of a
-//! conjunction that is false one false part, of a choice its condition and the chosen side, of an element of an array the
-//! store that wrote it. As long as none of the statements that are passed changes, the condition holds.
+//! `ite(location, anything, value)`. The walk follows the terms that decide whether the condition is true under the model:
+//!
+//! - of a false conjunction, one false part;
+//! - of a choice, its condition and the chosen side;
+//! - of an element of an array, the store that wrote it.
+//!
+//! The condition holds as long as none of the statements on the walk changes.
 
 use std::collections::{BTreeSet, HashSet};
 

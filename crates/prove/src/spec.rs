@@ -37,7 +37,7 @@ impl WrongKind {
 pub struct Wrong {
     /// When it does.
     pub condition: Term,
-    /// What.
+    /// The kind of the violation.
     pub kind: WrongKind,
     /// In words.
     pub message: String,
@@ -68,8 +68,8 @@ pub struct Spec {
     pub seen: Vec<(Term, Term)>,
 }
 
-/// Returns the specification of an encoded program. With `reference` the program must also do the same as
-/// that.
+/// Returns the specification of an encoded program as terms: when an execution fails, is unknown, or goes on. With `reference` a
+/// different result, memory or output is a failure, too.
 pub fn spec(terms: &mut Terms, program: &Encoding, reference: Option<&Encoding>) -> Spec {
     let mut wrong: Vec<Wrong> = program
         .failures

@@ -15,18 +15,18 @@ use crate::{
 /// The lines `Inputs:` and `Assumed:` of a report.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Told {
-    /// Which inputs are looked at.
+    /// What each pointer parameter may lead to.
     pub inputs: Vec<String>,
-    /// What is taken for granted, and how to drop that.
+    /// What is assumed of inputs, and the flag that drops the assumption.
     pub assumed: Vec<String>,
-    /// It is taken for granted that structures lead to others that are their own.
+    /// Whether linked structures are assumed to share no other structure.
     pub links_apart: bool,
 }
 
 /// Pairs of pointers that are named at most.
 const MOST_PAIRS: usize = 3;
 
-/// Describes inputs of these shapes.
+/// Returns the lines `Inputs:` and `Assumed:` for parameters of these shapes, as the flags in `wishes` permit them.
 pub fn told(shapes: &[ParameterShape], wishes: &Wishes) -> Told {
     let mut told = Told::default();
     let mut never_null = Vec::new();

@@ -194,8 +194,8 @@ impl Tree {
         self.nodes.iter().filter_map(|one| one.condition).collect()
     }
 
-    /// Returns what is known of an input, for which `holds` evaluates conditions. It is `None` if its
-    /// path was not seen.
+    /// Returns what is known of the path that an input takes. `holds` says whether a condition is true for the input. Returns `None`
+    /// if that path was not explored yet.
     pub fn known(&self, holds: impl Fn(Term) -> bool) -> Option<Leaf> {
         let mut at = ROOT;
         loop {

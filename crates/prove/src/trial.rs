@@ -1,8 +1,10 @@
 //! Tries patches: evaluates a question for one input, or for all, with a few changes in place.
 //!
-//! Only what the result needs is evaluated: of a choice the part that is taken, of a conjunction nothing behind a part that
-//! is false; and what holds for all inputs is known before ([`Base`]). So a patch costs what the program does, and not what all other patches would make of it. What is open (constants
-//! of a patch, or the inputs) has no value, and what depends on it has none either, unless it is the same for all.
+//! Only what the result needs is evaluated: the chosen side of a choice, and of a conjunction the parts up to a false one. Values
+//! that are the same for all inputs are known before ([`Base`]). So a patch costs what its own program does.
+//!
+//! Open terms (inputs, or constants of a patch) have no value. A term that depends on them has none either, unless it is the same
+//! for all values.
 
 use std::collections::BTreeSet;
 

@@ -62,7 +62,7 @@ impl Given {
 /// A step of a counterexample's execution that matters for the failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceStep {
-    /// Where.
+    /// The place of the step in the source.
     pub place: Place,
     /// What gets a value; nothing for a decision.
     pub name: Option<String>,
@@ -77,7 +77,7 @@ pub struct Counterexample {
     pub kind: WrongKind,
     /// In words.
     pub message: String,
-    /// Where.
+    /// The place of the failure, if it has one.
     pub place: Option<Place>,
     /// The inputs, in the order in which they are consumed.
     pub inputs: Vec<Given>,

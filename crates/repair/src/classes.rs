@@ -1,12 +1,12 @@
 //! The test-equivalence classes of one hole and one test, as a tree of states.
 //!
 //! A class is the sequence of distinct states that an execution met at the hole, each with the
-//! value that the hole had there, and the verdict. A candidate belongs to it if it has these
-//! values in these states: then an execution of it would have been the same one. The classes of a
-//! test form a tree: the root is the first state (it depends on nothing), and below each value in
-//! a state comes the next new state. A candidate is followed down the tree; where it has a value
-//! without a branch it needs an execution, and where its value is undefined no execution is
-//! needed: it would get there, and do what C leaves undefined.
+//! value that the hole had there, and the verdict. A candidate belongs to the class if it has these
+//! values in these states: its execution would have been the same.
+//!
+//! The classes of a test form a tree. The root is the first state, which is the same for all candidates. Below each value in
+//! a state comes the next new state. A candidate is followed down the tree until its verdict is known. If its value has no branch,
+//! it needs an execution. If its value is undefined, it needs none: the candidate would get there and have undefined behaviour.
 
 use std::ops::ControlFlow;
 

@@ -1,10 +1,11 @@
 //! The kind DECLARATION: another type, a larger array, another first number, another element of a table,
 //! another body of a macro.
 //!
-//! What is declared decides about the code of everything that uses it, so no executions of one program tell about another, and there are
-//! no classes: each candidate is built by itself, in a copy of the untouched program, and tested. So they are few, and tried only when nothing
-//! cheap has been found, or half of the time is over; but for parentheses that a macro lacks, which are hardly ever meant, and what failing tests
-//! speak for ([`evidence`]).
+//! A declaration decides about the code of everything that uses it. So an execution of one changed program says nothing about another,
+//! and there are no classes. Each candidate is built by itself in a copy of the untouched program, and tested.
+//!
+//! That is slow, so there are few such candidates. They are tried only when nothing cheap was found, or half of the time is over.
+//! Two kinds come earlier: parentheses that a macro lacks, and changes for which failing tests give [`evidence`].
 
 mod edits;
 mod evidence;

@@ -1,7 +1,7 @@
 //! Tries to delete statements that many different changes repair.
 //!
-//! Taking a long statement out costs as much as the statement is long, so the search comes to it late or never; and that is what to know first of a
-//! statement that can be disfigured in many ways.
+//! The cost of deleting a statement grows with its length, so the search tries to delete long ones late or never. But if many
+//! different changes of a statement pass the tests, its deletion should be known first: then the tests hardly check the statement.
 
 use std::collections::BTreeSet;
 

@@ -1,7 +1,7 @@
 //! Verifies patches while the search goes on, so that the first one can be shown at once.
 //!
-//! Nothing in the search depends on what is found here, and the final verification only gets to know sooner what it would find
-//! itself: the report is the same, but that what somebody has seen stays in it.
+//! The search does not depend on the results. The final verification takes them over instead of finding them out itself. So the
+//! report is the same, with one exception: a patch that was shown stays in it.
 
 use std::{
     collections::BTreeSet,

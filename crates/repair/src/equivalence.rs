@@ -99,8 +99,8 @@ impl Compilations {
 
 /// Returns edits that reduce all functions of a source but one to declarations.
 ///
-/// What is left keeps its meaning: the function and all variables of the file are named in a table that other files could see,
-/// so that the compiler neither leaves the function out nor believes that nobody else writes the variables.
+/// The remaining function keeps its meaning. It and all `static` variables of the file are named in a table that other files could
+/// see. So the compiler neither drops the function nor assumes that nobody else writes the variables.
 pub fn alone(unit: &TranslationUnit, function: usize) -> Vec<Edit> {
     let mut edits: Vec<Edit> = unit
         .functions
@@ -130,8 +130,8 @@ pub fn alone(unit: &TranslationUnit, function: usize) -> Vec<Edit> {
     edits
 }
 
-/// Whether a declaration is what remains of a function without its body: it is written in the file, with a list of parameters that ends
-/// before the body (in a definition of the old style the parameters' types follow), and has no directives in it.
+/// Whether a function without its body is a declaration. That needs a body in the file without directives, directly behind the list of
+/// parameters. (In an old-style definition the parameters' types stand between.)
 fn is_removable(source: &[u8], function: &Function) -> bool {
     let (head, body) = (
         &source[..function.body_span.start as usize],

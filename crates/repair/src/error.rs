@@ -29,7 +29,7 @@ pub enum RepairError {
     },
     /// All tests fail.
     #[error(
-        "all {tests} tests fail, so nothing would hold a repair to what the program should do; check the build and the driver{reason}, or say --allow-all-failing"
+        "all {tests} tests fail, so no test protects what works; check the build and the driver{reason}, or say --allow-all-failing"
     )]
     EverythingFails {
         /// Number of tests.

@@ -5,7 +5,7 @@ use patchwright_text::Edit;
 
 use crate::change_text::without_blanks;
 
-/// Whether a candidate lets tests pass by keeping something from happening or from being seen, which is hardly ever meant: it takes a
+/// Whether a candidate lets tests pass by keeping something from happening or from being seen. That is hardly ever meant. It takes a
 /// statement out, keeps memory from being freed, or, where tests `crash`, allocates another number of bytes.
 pub(crate) fn is_evasion(source: &[u8], edit: &Edit, schema: Schema, crash: bool) -> bool {
     schema == Schema::Deletion
@@ -65,8 +65,8 @@ fn replaces_size(source: &[u8], edit: &Edit) -> bool {
     false
 }
 
-/// Whether the edit keeps memory from being freed, as `free(0)`, `free(p ? NULL : p)` and `atoi(p)` in place of `free(p)` do: that lets
-/// tests pass in which it is used later, and is hardly ever meant.
+/// Whether the edit keeps memory from being freed, as `free(0)`, `free(p ? NULL : p)` and `atoi(p)` in place of `free(p)` do. Tests that use
+/// the memory later pass then, but the author hardly meant that.
 fn keeps_from_freeing(source: &[u8], edit: &Edit) -> bool {
     let before = source[..edit.span.start as usize].trim_ascii_end();
     let after = &source[edit.span.start as usize..];

@@ -823,11 +823,11 @@ impl Search<'_> {
             };
             let text = match self.told_left_out.len() {
                 0..=PLACES_TOLD => format!(
-                    "{place}: visited too often by tests, or not always in the same way, for classes; \
-                     the other candidates there are {then}"
+                    "{place}: tests visit it too often, or not always in the same way, so candidates there form no classes; \
+                     the other ones are {then}"
                 ),
                 n if n == PLACES_TOLD + 1 => {
-                    "so it is with further locations, which are not named".to_owned()
+                    "the same holds for further locations, which are not named".to_owned()
                 }
                 _ => return,
             };

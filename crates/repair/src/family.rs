@@ -126,7 +126,7 @@ pub struct Family {
     pub length: Length,
 }
 
-/// How long executions of the candidates at a place take.
+/// The lengths of past executions of the candidates at one place. They decide when a further execution counts as endless.
 #[derive(Clone, Copy, Default)]
 pub struct Length {
     /// Most states of an execution that ended by itself.

@@ -127,7 +127,7 @@ pub struct LeftAlone {
     pub refused: BTreeMap<String, usize>,
     /// Changes that schemas would make of calls, declarations and statements, by reason.
     pub changes: BTreeMap<&'static str, usize>,
-    /// Expressions and statements about which the ways in which a source is compiled disagree.
+    /// Expressions and statements that differ between the ways a source is compiled.
     pub disagreements: usize,
     /// What no schema changes.
     pub unchangeable: UnchangeableThings,

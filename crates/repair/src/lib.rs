@@ -1,4 +1,4 @@
-//! Test-equivalence repair: from a failing test suite to the cheapest patches that pass it.
+//! Test-equivalence repair: from a failing test suite to small patches that pass it, the likeliest first.
 //!
 //! The phases of a run ([`repair`]):
 //! 1. [`prepare`]: a copy of the tree is built, and its tests are run twice (the baseline).

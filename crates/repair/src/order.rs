@@ -196,8 +196,8 @@ fn place(hole: &HoleEntry) -> (usize, usize) {
     (hole.file, hole.hole.function)
 }
 
-/// Whether the function or the loop is left there so that tests do not crash: before the statement that does, or, as in a recursion
-/// without end, where the function begins.
+/// Whether the hole holds only early exits against crashes. They stand before the crashing statement, or at the beginning of the
+/// function, as against an endless recursion.
 fn leaves_from_crash(hole: &HoleEntry) -> bool {
     matches!(&hole.hole.kind, HoleKind::Exit(exits) if exits.under != Conditions::All)
 }

@@ -40,7 +40,7 @@ pub struct Stats {
     pub refused: BTreeMap<String, usize>,
     /// Changes of calls, declarations and statements that were left alone, by reason.
     pub refused_changes: BTreeMap<&'static str, usize>,
-    /// Expressions and statements about which the ways in which a source is compiled disagree.
+    /// Expressions and statements that differ between the ways a source is compiled.
     pub disagreements: usize,
     /// What no schema changes in the functions that were searched.
     pub unchangeable: Vec<Unchangeable>,
@@ -58,7 +58,7 @@ pub struct Stats {
     pub undefined: u64,
     /// Executions of tests by the search, also those that a resumed run did not have to do again.
     pub executions: u64,
-    /// Of these, what was known from an earlier run.
+    /// Of these, known from an earlier run.
     pub resumed: u64,
     /// Of these, what was forked from a program that had been started before ([`crate::RepairOptions::virtualize`]).
     pub forked: u64,
@@ -103,7 +103,7 @@ pub struct Stats {
     pub unverified: usize,
     /// Patches that are reported, but were not looked at for undefined behaviour because the time was up, or the run was interrupted.
     pub unscrutinized: usize,
-    /// What was being done when the time was up before the search had begun.
+    /// The phase in which the time ran out, if the search had not begun.
     pub ended_in: Option<&'static str>,
     /// Patches that pass every test and that the compiler's sanitizers speak against. They are reported if there are no others.
     pub undefined_by_sanitizers: usize,

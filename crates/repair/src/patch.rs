@@ -13,7 +13,7 @@ pub struct Patch {
     pub line: u32,
     /// The function whose body is changed; empty if the change lies outside of bodies.
     pub function: String,
-    /// The kind of change.
+    /// The schema, as JSON has it: `EXPRESSION`, `two_places`.
     pub schema: &'static str,
     /// The name of the kind of change, of those that `patchwright kinds` lists.
     pub kind: Option<String>,
@@ -39,4 +39,11 @@ pub struct Patch {
     pub distinct: usize,
     /// What somebody calls it who has proposed it, too ([`crate::proposer`]).
     pub proposal: Option<String>,
+}
+
+impl Patch {
+    /// Returns the schema as reports for people write it: `TWO PLACES` for `two_places`.
+    pub fn schema_in_words(&self) -> String {
+        self.schema.replace('_', " ").to_uppercase()
+    }
 }

@@ -257,7 +257,7 @@ pub fn prepare<'a>(
         events(Event::Note(slowest));
     }
     if passing.is_empty() {
-        let nothing_holds = "no test passes, so nothing holds a patch to what the program does right now; tests that pass \
+        let nothing_holds = "no test passes, so no test protects what works; tests that pass \
                              make wrong patches rarer";
         events(Event::Warning(nothing_holds.to_owned()));
     }
@@ -298,8 +298,11 @@ pub fn prepare<'a>(
     })
 }
 
-/// Whether a repair can begin. That all of several tests fail which a driver runs is mostly a mistake of the driver; that all cases fail,
-/// and one of them only by whitespace that the program prints and nobody expects, one of how they are compared.
+/// Checks that the tests of the untouched program permit a repair.
+///
+/// # Errors
+/// No test fails, or only flaky ones do. All tests of a driver fail: mostly the driver is wrong. All cases fail, one of them only by
+/// unexpected whitespace: mostly the comparison is wrong.
 fn check_baseline(
     baseline: &Baseline,
     suite: &TestSuite,

@@ -35,7 +35,7 @@ const NEARER_COMPILED: usize = 6;
 
 /// A candidate to verify.
 pub(crate) struct Proposed<'f> {
-    /// It.
+    /// The proposed candidate.
     pub(crate) proposal: Proposal<'f>,
     /// Its file's text.
     pub(crate) text: Vec<u8>,
@@ -271,9 +271,9 @@ impl<'f> Selection<'f> {
         }
     }
 
-    /// Of the candidates that come later, cost at most one more and have the same code, the one that is nearest to the program's text: one that
-    /// only takes something out (`n = a;` for `n += a - n;`), else one that keeps more of it (`>= LEAST` for `> 4999`). What has been shown as
-    /// verified stays.
+    /// Returns a later candidate that should take the place of `proposal`, because it reads better. It has the same machine code and costs
+    /// at most one more. Candidates that only remove text are preferred (`n = a;` for `n += a - n;`), then those that keep more of
+    /// the old text (`>= LEAST` for `> 4999`). Patches that were already shown as verified stay.
     fn nearer(
         &mut self,
         proposal: &Proposal<'f>,

@@ -10,7 +10,7 @@ use patchwright_exec::FailReason;
 
 use crate::patch::Patch;
 
-/// What a program that proposes patches is told first.
+/// The first message to a program that proposes patches: what fails, and where the bug may be.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Task {
     /// The tests that fail.
@@ -60,7 +60,7 @@ pub struct Suspect {
     pub suspiciousness: f64,
 }
 
-/// A function as it is written.
+/// The source text of a function with its place, as a proposing program gets it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FunctionText {
     /// Its file.
@@ -84,7 +84,7 @@ pub struct Proposal {
     pub text: Vec<u8>,
 }
 
-/// What became of a proposal.
+/// The verdict on a proposal, which its program is told.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
     /// It passes all tests.
@@ -113,17 +113,18 @@ pub enum Answer {
 
 /// A program that proposes patches.
 pub trait Proposer: fmt::Debug + Send + Sync {
-    /// Is told once what is known when the search begins.
+    /// Receives the task, once, when the search begins.
     fn begin(&self, task: &Task);
 
-    /// Waits for proposals and gives so many at most; none if `is_over` says so meanwhile, `None` if there will be no more.
+    /// Waits for proposals and returns up to `most`. Returns an empty list as soon as `is_over` is true, and `None` when no more
+    /// will come.
     fn next(&self, most: usize, is_over: &dyn Fn() -> bool) -> Option<Vec<Proposal>>;
 
-    /// What became of a proposal.
+    /// Receives the verdict on the proposal called `id`.
     fn answer(&self, id: &str, answer: &Answer);
 }
 
-/// What is proposed in a run.
+/// The proposals of another program during a repair, and what became of each.
 #[derive(Debug)]
 pub struct Proposals {
     pub(crate) proposer: Box<dyn Proposer>,
@@ -149,7 +150,7 @@ pub(crate) struct State {
 }
 
 impl Proposals {
-    /// Those of a program.
+    /// Makes the list for one run, still empty. `proposer` is asked for proposals when the search begins.
     pub fn of(proposer: Box<dyn Proposer>) -> Arc<Self> {
         Arc::new(Proposals {
             proposer,

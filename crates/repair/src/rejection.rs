@@ -14,7 +14,7 @@ pub enum Rejection {
         test: usize,
         /// Why, with the test's name.
         reason: String,
-        /// Why.
+        /// How the test failed, if that is known.
         #[serde(default)]
         failure: Option<FailReason>,
     },

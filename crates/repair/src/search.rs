@@ -55,9 +55,8 @@ const PAIRS_LEVEL: u32 = 5;
 /// Earlier, when so much of the time for one place is over.
 const PAIRS_SHARE: f64 = 0.75;
 
-/// The search for further patches ends after this many times the work that the first one
-/// took, and that of [`EXECUTIONS_BEYOND_FIRST`] more executions of the usual length: candidates that hang
-/// take a hundred times as long.
+/// How long further patches are sought: this many times the work for the first patch, plus [`EXECUTIONS_BEYOND_FIRST`] executions of the
+/// usual length. Work is counted, because candidates that hang take a hundred times as long.
 const EFFORT_BEYOND_FIRST: u64 = 2;
 
 /// While few classes are found, the search for further patches goes on for this part of a budget where locations are left out.

@@ -12,7 +12,7 @@ pub struct Surroundings<'a> {
     pub scratch: &'a Scratch,
     /// Ends the run.
     pub cancel: CancelToken,
-    /// Is told what happens.
+    /// Receives messages about the progress.
     pub events: &'a (dyn Fn(Event) + Sync),
 }
 

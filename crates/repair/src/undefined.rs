@@ -300,9 +300,11 @@ impl Trial {
         Ok(false)
     }
 
-    /// What speaks against a candidate that is built. With sanitizers: the first test with a report, or that passed with them and does
-    /// no more; of a candidate that mends what they say of the untouched program in one test, the first test in which it does not.
-    /// Otherwise the first test that fails.
+    /// Returns in words what speaks against a built candidate, or `None`.
+    ///
+    /// With sanitizers that is the first test with a report, or the first one that passed under them before and fails now. If the
+    /// candidate removes a report of the untouched program in one test, the first test with such a report left counts. Without
+    /// sanitizers it is the first test that fails.
     pub(crate) fn objection(
         &self,
         copy: &mut CleanCopy<'_>,

@@ -1,7 +1,7 @@
 //! Finds variables that lose or gain their only use by a change.
 //!
-//! Who declares a variable wants to look at it. A change after which nothing reads it any more passes the tests without what its author had in
-//! mind, and one that reads what nothing has read so far may be what is missing.
+//! An author declares a variable to read it. If nothing reads it after a change, the change hardly does what the author had in mind.
+//! If a change reads a variable that nothing has read so far, it may be the missing use.
 
 use std::collections::BTreeSet;
 

@@ -34,9 +34,9 @@ pub struct Group {
     pub changed_like_passing: usize,
     /// The smallest of these inputs.
     pub example: Option<Example>,
-    /// For how many partitions of all inputs the first of them changes what the program does, where that is known.
+    /// In how many partitions of all inputs the first patch changes the program, if known.
     pub partitions: Option<Partitions>,
-    /// An answer that they contradict, by its number.
+    /// The number of an answer that they contradict.
     pub contradicts: Option<usize>,
 }
 
@@ -92,7 +92,7 @@ pub struct Behaviour {
     pub groups: Vec<Group>,
     /// For each pair of leading groups an input.
     pub distinguishing: Vec<Distinguishing>,
-    /// What the patches are called, by their numbers; nothing where they are called by these.
+    /// The patches' names; empty if they have only numbers.
     pub names: Vec<String>,
     /// Answers that were given.
     pub answers: usize,

@@ -19,9 +19,9 @@ pub(crate) use seen::quoted;
 pub use seen::{Executions, Ran, Seen};
 pub use several::{AllVersions, Member, SharedPartition, VERSIONS_SCHEMA};
 
-/// The name of the JSON schema.
+/// The name that `compare --json` gives its format.
 pub const SCHEMA: &str = "patchwright-compare";
-/// The version of the JSON schema.
+/// The version of `compare --json`. It is raised when a field changes its meaning, not when one is added.
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// What an execution of one version did with an input.
@@ -89,7 +89,7 @@ pub struct Covered {
     pub to: f64,
     /// Both are the same, and counted; else they are an interval of 95 % confidence.
     pub exact: bool,
-    /// It is the share of the inputs on whose paths all is known, whether a listed partition has them or not.
+    /// Whether it is the share of inputs on paths that are known entirely, listed or not.
     pub by_paths: bool,
 }
 
@@ -109,7 +109,7 @@ pub struct Comparison {
     /// `equal`, `equal-within-bound`, `different`, `unknown`, `unfinished`, `void` or `same-code`; `seen-different` where only
     /// executions have shown a difference, `not-seen` where nothing was done but executing.
     pub verdict: String,
-    /// No input that was looked at was seen to run to the end in both versions.
+    /// Whether no explored input ends in both versions.
     pub none_ends: bool,
     /// Rounds of each loop at most.
     pub bound: u32,
@@ -117,7 +117,7 @@ pub struct Comparison {
     pub arguments: Option<u32>,
     /// There is no other input for which the versions differ, within the reasons.
     pub differences_complete: bool,
-    /// There are other inputs for which they differ: as many partitions as were asked for have been found.
+    /// Whether they differ for other inputs, too: the limit of partitions was reached.
     pub more_differ: bool,
     /// The partitions cover all inputs, within the reasons.
     pub covers_everything: bool,
@@ -129,7 +129,7 @@ pub struct Comparison {
     pub partitions_made: usize,
     /// Questions that solvers were asked for them.
     pub solver_calls: u64,
-    /// Somebody interrupted, or the budget was spent.
+    /// Whether the run was interrupted, or the budget spent.
     pub ended_early: bool,
     /// The partitions.
     pub partitions: Vec<Partition>,
@@ -141,7 +141,7 @@ pub struct Comparison {
     pub interactions: Option<Interactions>,
     /// Differences judged by `--golden`, if it was given.
     pub golden: Option<Golden>,
-    /// Which inputs are looked at, where that is not plain.
+    /// Which inputs were considered, where that is not obvious.
     pub inputs: Vec<String>,
     /// What is taken for granted of inputs, and how to drop that.
     pub assumed: Vec<String>,

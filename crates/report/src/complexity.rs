@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::text::{Style, count, grouped};
 
-/// The version of the JSON schema.
+/// The version of `complexity --json`. It is raised when a field changes its meaning, not when one is added.
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// A measured change, with its commit if it has one.

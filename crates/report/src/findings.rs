@@ -72,7 +72,7 @@ pub struct Findings {
 const MOST_SUSPECTS: usize = 20;
 
 impl Findings {
-    /// The most suspicious statements.
+    /// Returns the up to 20 most suspicious statements as findings: the first as a warning, the others as notes.
     pub fn of_localization(report: &localization::Report<'_>) -> Self {
         let most = report.top.min(MOST_SUSPECTS);
         let findings = report.suspects(most).into_iter().map(|suspect| Finding {
@@ -100,7 +100,7 @@ impl Findings {
         }
     }
 
-    /// The patches of a repair.
+    /// Returns each reported patch of a repair as a warning with its diff.
     pub fn of_repair(outcome: &RepairOutcome) -> Self {
         let patches = outcome.patches.iter().enumerate();
         let findings = patches.map(|(at, patch)| {
@@ -114,7 +114,7 @@ impl Findings {
                 message: format!(
                     "with patch {} every test passes ({}, cost {}{undefined})",
                     at + 1,
-                    patch.schema,
+                    patch.schema_in_words(),
                     patch.cost
                 ),
                 place: Some(Line {
@@ -133,7 +133,8 @@ impl Findings {
         }
     }
 
-    /// What a proof says: the counterexample with its way, repairs, and why something is not known.
+    /// Returns what a proof says as findings: the counterexample with the lines that lead to it, the repairs, and each reason
+    /// why something is not known.
     pub fn of_proof(report: &proof::Report) -> Self {
         let line = |place: &proof::Place| Line {
             file: place.file.clone(),
@@ -220,7 +221,7 @@ impl Findings {
         }
     }
 
-    /// As SARIF 2.1.0.
+    /// Returns the findings as a SARIF 2.1.0 log.
     pub fn sarif(&self) -> String {
         let mut rules: Vec<&str> = self.findings.iter().map(|one| &one.rule[..]).collect();
         rules.sort_unstable();
@@ -249,7 +250,7 @@ impl Findings {
         text
     }
 
-    /// As commands of GitHub's workflows, a line each: they become annotations beside the code.
+    /// Returns one workflow command of GitHub for each finding (`::warning file=…`), a line each. GitHub shows them beside the code.
     pub fn annotations(&self) -> String {
         let data = |text: &str| {
             let text = text.replace('%', "%25");
@@ -280,7 +281,8 @@ impl Findings {
         out
     }
 
-    /// As JUnit XML: each finding is a case that fails; without one there is a case that passes.
+    /// Returns the findings as JUnit XML. An error or a warning is a failing case, a note a passing one. Without findings there
+    /// is one passing case.
     pub fn junit(&self) -> String {
         let mut report = quick_junit::Report::new(format!("patchwright {}", self.command));
         let mut suite = TestSuite::new(visible(&self.subject));

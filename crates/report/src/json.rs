@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::{behaviour::Behaviour, proofs::Proofs};
 
-/// The version of the JSON schema.
+/// The version of `repair --json`. It is raised when a field changes its meaning, not when one is added.
 pub const SCHEMA_VERSION: u32 = 1;
 
 #[derive(Serialize)]
@@ -49,13 +49,13 @@ struct Patch<'a> {
     class_size: usize,
     /// Whether it is the first of its class.
     representative: bool,
-    /// Whether the compiler makes other code of it than of each patch before it.
+    /// Whether its machine code differs from that of each earlier patch.
     code_differs: bool,
     /// What the compiler's sanitizers say against it.
     undefined_behaviour: Option<&'a str>,
-    /// With `--all`: how many of the first candidates of its class are programs of their own by the code of the compiler; else 0.
+    /// With `--all`: how many of the first candidates of its class compile to different code; else 0.
     distinct_in_class: usize,
-    /// What the program of `--propose` calls it, if it has proposed it.
+    /// Its id as a proposal, if `--propose` proposed it.
     #[serde(skip_serializing_if = "Option::is_none")]
     proposal: Option<&'a str>,
     /// A unified diff that `patch -p1` takes.
@@ -100,7 +100,7 @@ struct Stats<'a> {
     refused_functions: &'a BTreeMap<String, usize>,
     /// Changes of calls, declarations and statements that are not tried, by reason.
     refused_changes: &'a BTreeMap<&'static str, usize>,
-    /// Expressions and statements about which the ways in which a source is compiled disagree.
+    /// Expressions and statements that differ between the ways a source is compiled.
     compiled_in_ways_that_disagree: usize,
     /// What no kind of change covers in the functions that were searched.
     unchangeable: Vec<Unchangeable<'a>>,
@@ -114,13 +114,13 @@ struct Stats<'a> {
     left_out: u64,
     /// Candidates that were ended because they took too much processor time.
     ran_out: u64,
-    /// Executions of such candidates that were done again with more of it.
+    /// Executions that were repeated with more processor time.
     given_longer: u64,
     /// Executions of tests by the search.
     executions: u64,
-    /// Of these, what was known from an earlier run.
+    /// Of these, known from an earlier run.
     resumed: u64,
-    /// Of these, what was forked from a program that had been started before.
+    /// Of these, forked from a running program.
     forked: u64,
     /// Test-equivalence classes that executions have told apart.
     classes: u64,
@@ -130,7 +130,7 @@ struct Stats<'a> {
     plausible_classes: usize,
     /// Terms evaluated in states of executions.
     evaluations: u64,
-    /// Up to this cost everything was explored.
+    /// The cost up to which everything was explored.
     complete_cost: Option<u32>,
     /// Missing if no program proposed patches.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -140,18 +140,18 @@ struct Stats<'a> {
     two_places: Option<TwoPlaces>,
     /// Whether the time ran out.
     out_of_time: bool,
-    /// What was being done when the time was up before the search had begun.
+    /// The phase in which the time ran out, if the search had not begun.
     #[serde(skip_serializing_if = "Option::is_none")]
     ended_in: Option<&'static str>,
-    /// Plausible classes that were not verified for want of time.
+    /// Plausible classes that were not verified, because time ran out.
     unverified_classes: usize,
-    /// Patches that were not looked at for undefined behaviour for want of time.
+    /// Patches that were not checked for undefined behaviour, because time ran out.
     unscrutinized_patches: usize,
     /// Whether the search ended because patches had been found.
     stopped_early: bool,
     /// Whether the run was interrupted.
     interrupted: bool,
-    /// Plausible candidates of which the compiler makes the code of another patch, or of the untouched program.
+    /// Plausible candidates with the machine code of another patch or of the untouched program.
     duplicates_by_compiler: usize,
     /// Candidates that a class promised and the final verification rejected, in words.
     rejected_by_verification: &'a [String],

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde::Serialize;
 
-/// The version of the JSON's schema.
+/// The version of `kinds --json`. It is raised when a field changes its meaning, not when one is added.
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// The kinds of change.
@@ -45,7 +45,7 @@ pub struct ExampleOfKind {
 }
 
 impl Kinds {
-    /// A list for people: the names of each schema with their costs and sentences.
+    /// Returns the kinds as a list for people, grouped by schema: name, cost and sentence of each.
     pub fn text(&self) -> String {
         let mut text = String::new();
         let mut schemas: Vec<&str> = Vec::new();

@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::svg::escaped;
 use crate::text::{Style, count, grouped};
 
-/// The version of the JSON schema.
+/// The version of `localize --json`. It is raised when a field changes its meaning, not when one is added.
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// Columns of a statement's text in the table.
@@ -211,7 +211,7 @@ impl Report<'_> {
         found
     }
 
-    /// The most suspicious statements, so many at most, with a suspicion above 0.
+    /// Returns the up to `most` most suspicious statements, best first. Statements without suspicion are left out.
     pub fn suspects(&self, most: usize) -> Vec<Suspect> {
         let suspicious = self.ranking.statements.iter();
         let suspicious = suspicious.filter(|one| one.suspiciousness > 0.0);
@@ -399,7 +399,7 @@ struct Json<'a> {
     failing_tests: Vec<&'a str>,
     /// Names of the passing ones that count.
     passing_tests: Vec<&'a str>,
-    /// Names of those that do not: flaky, or of another verdict with marks.
+    /// Names of tests that do not count: flaky, or with another verdict when marked.
     set_aside_tests: Vec<&'a str>,
     /// Statements of the selected sources.
     statements_in_all: usize,
@@ -439,7 +439,7 @@ struct Frame<'a> {
 struct Statement<'a> {
     /// Its place, from 1.
     rank: usize,
-    /// The last place of those that are as suspicious.
+    /// The last rank of the statements with the same suspicion.
     tied_to: usize,
     /// From 0 to 1: the score and the nearness to crashes together.
     suspiciousness: f64,

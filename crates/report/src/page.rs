@@ -118,7 +118,7 @@ fn table(out: &mut String, heads: &[&str]) {
 
 const TABLE_END: &str = "</tbody></table>\n";
 
-/// The page of a repair.
+/// Returns a self-contained HTML page of a repair: summary, patches, and how they behave on further inputs if that is known.
 pub fn repair(outcome: &RepairOutcome, behaviour: Option<&Behaviour>) -> String {
     let mut body = String::new();
     let summary = text::summary(outcome);
@@ -146,7 +146,7 @@ pub fn repair(outcome: &RepairOutcome, behaviour: Option<&Behaviour>) -> String 
                 escaped(&patch.file.to_string_lossy()),
                 patch.line,
                 escaped(&patch.function),
-                escaped(patch.schema),
+                escaped(&patch.schema_in_words()),
                 patch.cost,
                 patch.class,
                 patch.class_size
@@ -165,7 +165,7 @@ pub fn repair(outcome: &RepairOutcome, behaviour: Option<&Behaviour>) -> String 
                     true => String::new(),
                     false => format!(" in {}", escaped(&patch.function)),
                 },
-                escaped(patch.schema),
+                escaped(&patch.schema_in_words()),
                 patch.cost
             );
             if let Some(proposal) = &patch.proposal {
@@ -206,7 +206,7 @@ pub fn repair(outcome: &RepairOutcome, behaviour: Option<&Behaviour>) -> String 
 /// Matrices with more cells are left out.
 const MOST_CELLS: usize = 200_000;
 
-/// The page of a validation.
+/// Returns a self-contained HTML page of a validation: summary, verdicts, and the results of tests unless there are too many.
 pub fn validate(outcome: &Validation) -> String {
     let mut body = String::new();
     let _ = writeln!(
@@ -291,7 +291,7 @@ fn matrix(body: &mut String, outcome: &Validation) {
     body.push_str("</tbody></table></div>\n");
 }
 
-/// The page of a proof.
+/// Returns a self-contained HTML page of a proof: verdict, counterexample and repairs.
 pub fn prove(report: &proof::Report) -> String {
     let mut body = String::new();
     let verdict = report.verdict(Style { colour: false });
@@ -348,7 +348,7 @@ pub fn prove(report: &proof::Report) -> String {
     page(&format!("Proof of {}", report.entry), &body)
 }
 
-/// The page of measured changes: a table, and the change sequence graph of each.
+/// Returns a self-contained HTML page of measured changes: a table, and the change sequence graph of each.
 pub fn complexity(changes: &[Measured]) -> String {
     let mut body = String::new();
     table(&mut body, &["change", "CyCC", "CLoC", "functions"]);

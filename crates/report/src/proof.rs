@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::text::{Style, count, grouped, with_arguments};
 
-/// The version of the JSON schema.
+/// The version of `prove --json`. It is raised when a field changes its meaning, not when one is added.
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// A place in a source, with the text of its line.
@@ -72,7 +72,7 @@ pub struct Step {
 /// An execution that violates the specification.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Counterexample {
-    /// What goes wrong, as a name that does not change.
+    /// A stable name of the mistake.
     pub kind: String,
     /// In words.
     pub message: String,
@@ -84,7 +84,7 @@ pub struct Counterexample {
     pub standard_input: Option<String>,
     /// The program's arguments.
     pub arguments: Vec<String>,
-    /// What happens on the way, as far as it matters.
+    /// The steps that matter, in order.
     pub trace: Vec<Step>,
     /// What the interpreter says: `agrees`, or why it could not be asked.
     pub replay: String,
@@ -112,7 +112,7 @@ pub enum Standing {
     /// For all.
     #[default]
     AllInputs,
-    /// For all for which the program as it is ends within the bound.
+    /// For all for which the untouched program ends within the bound.
     WithinBound,
 }
 
@@ -138,11 +138,11 @@ pub struct Repair {
     pub places: Vec<Place>,
     /// A unified diff.
     pub diff: String,
-    /// All constants that repair, as ranges with both ends, where it leaves one open.
+    /// All values that an open constant may have, as ranges with both ends.
     pub constants: Vec<(i64, i64)>,
     /// There are more constants than `constants` says.
     pub more_constants: bool,
-    /// No execution that ends satisfies the assumptions and gets to what shall hold.
+    /// Whether no execution that satisfies the assumptions reaches an assertion and ends.
     pub void: bool,
     /// The repair that does the same for all inputs.
     pub same_as: Option<usize>,
@@ -165,11 +165,11 @@ pub struct Repairs {
     pub repairs: Vec<Repair>,
     /// There is no other minimal repair in the level.
     pub complete: bool,
-    /// All patches with so many changes were looked at.
+    /// Up to this number of changes all patches were decided.
     pub decided: u32,
     /// How many patches are not decided.
     pub undecided: usize,
-    /// There may be more of these: nobody looked any further.
+    /// Whether there may be more of these.
     pub more_undecided: bool,
     /// Some of the patches that are not decided.
     pub open: Vec<Open>,
@@ -210,14 +210,14 @@ pub struct Stats {
     pub memory: u64,
 }
 
-/// How many single paths were followed.
+/// Counts of single paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Paths {
     /// Paths that were followed.
     pub followed: u64,
     /// Those of them whose inputs the assumptions exclude.
     pub excluded: u64,
-    /// Decisions on them for which it was not found out whether they can go another way.
+    /// Decisions on them that may go another way, which is not known.
     pub left: u64,
 }
 
@@ -232,19 +232,19 @@ pub struct Report {
     pub entry: String,
     /// Rounds of loops.
     pub bound: u32,
-    /// Instructions after which an execution goes on that was followed no further, because of the limit.
+    /// The limit of instructions beyond which executions were not followed.
     pub instructions: Option<u64>,
     /// How many arguments the program gets, where it looks at them. The verdict is about so many.
     pub arguments: Option<u32>,
     /// What is known.
     pub verdict: Verdict,
-    /// Of a program that is proved: places at which it was looked for something that must not happen, if that was counted.
+    /// For a proved program: how many places were checked, if counted.
     pub checks: Option<u64>,
-    /// The program, or a reference, states what shall hold.
+    /// Whether the program or a reference states what must hold.
     pub stated: bool,
-    /// Where it is proved for any number of rounds by induction: how many loops were followed.
+    /// How many loops were proved for any number of rounds by induction.
     pub induction: Option<usize>,
-    /// Where paths were followed one by one, how many.
+    /// Counts, if paths were followed one by one.
     pub paths: Option<Paths>,
     /// Places that executions go on from beyond the bound.
     pub beyond: Vec<Place>,
@@ -252,7 +252,7 @@ pub struct Report {
     pub reasons: Vec<(String, Option<Place>)>,
     /// An execution in which something goes wrong.
     pub counterexample: Option<Counterexample>,
-    /// Which inputs are looked at, where that is not plain.
+    /// Which inputs were considered, where that is not obvious.
     pub inputs: Vec<String>,
     /// What is taken for granted of inputs, and how to drop that.
     pub assumed: Vec<String>,
@@ -538,7 +538,7 @@ impl Report {
         if within > 0 {
             let _ = writeln!(
                 text,
-                "Within the bound: right for all inputs for which the program as it is makes at most {bound} of each loop."
+                "Within the bound: right for all inputs for which the untouched program makes at most {bound} of each loop."
             );
         }
         for open in &found.open {
@@ -559,7 +559,7 @@ impl Report {
         text
     }
 
-    /// Returns the numbers as text.
+    /// Returns the text of `prove --stats`: sizes of formulas, questions, conflicts and times. It is empty without counts.
     pub fn stats(&self) -> String {
         let Some(stats) = &self.stats else {
             return String::new();

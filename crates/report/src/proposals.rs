@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::validation::{FailureOf, failed, line_of};
 
-/// The version of the lines.
+/// The version of the JSON lines of `repair --propose`. It is raised when a field changes its meaning, not when one is added.
 pub const SCHEMA_VERSION: u32 = 1;
 
 #[derive(Serialize)]
@@ -36,7 +36,7 @@ struct TestOf<'a> {
     name: &'a str,
     /// How it fails.
     failure: Option<FailureOf<'a>>,
-    /// What was expected, in words; the first line that differs if that is the output.
+    /// What was expected, in words; for output the first line that differs.
     expected: Option<String>,
     /// What happened instead.
     actual: Option<String>,
@@ -83,7 +83,7 @@ struct FunctionOf<'a> {
 
 #[derive(Serialize)]
 struct AnswerLine<'a> {
-    /// `verdict`: what became of a proposal.
+    /// `verdict`: the verdict on a proposal.
     #[serde(rename = "type")]
     kind: &'static str,
     /// What it is called.
@@ -151,7 +151,8 @@ fn actual(why: &FailReason) -> String {
     }
 }
 
-/// The line that says what is to be repaired.
+/// Returns the first JSON line for the proposing program: failing tests, suspicious lines and their functions in the project at
+/// `project`.
 pub fn task(task: &Task, project: &str) -> String {
     line_of(&TaskLine {
         kind: "task",
@@ -183,7 +184,7 @@ pub fn task(task: &Task, project: &str) -> String {
     })
 }
 
-/// The line that says what became of a proposal.
+/// Returns the JSON line with the verdict on the proposal `id`.
 pub fn answer(id: &str, answer: &Answer) -> String {
     let already;
     let (verdict, reason, test) = match answer {
@@ -210,7 +211,7 @@ pub fn answer(id: &str, answer: &Answer) -> String {
     })
 }
 
-/// The line for a proposal that cannot be applied to the program.
+/// Returns the JSON line that refuses the proposal `id` because it does not apply; `reason` says why.
 pub fn refused(id: &str, reason: &str) -> String {
     line_of(&AnswerLine {
         kind: "verdict",
@@ -221,7 +222,7 @@ pub fn refused(id: &str, reason: &str) -> String {
     })
 }
 
-/// The last line.
+/// Returns the line that tells the proposing program that no more proposals are read.
 pub fn end() -> String {
     line_of(&EndLine { kind: "end" })
 }

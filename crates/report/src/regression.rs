@@ -9,9 +9,9 @@ use serde::Serialize;
 use crate::complexity::{self, Measured};
 use crate::text::{Style, count};
 
-/// The name of the JSON schema.
+/// The name that `regression --json` gives its format.
 pub const SCHEMA: &str = "patchwright-regression";
-/// The version of the JSON schema.
+/// The version of `regression --json`. It is raised when a field changes its meaning, not when one is added.
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// Suspects that are listed for people.
@@ -58,7 +58,7 @@ impl Report<'_> {
             Verdict::Suspects => {
                 let _ = writeln!(
                     text,
-                    "{}: one of these commits made `{}` fail, and nothing can be told of all but the last:",
+                    "{}: one of these commits made `{}` fail; only the last one could be tested:",
                     style.paint(
                         "33;1",
                         &count(answer.suspects.len() as u64, "suspect", "suspects")
@@ -71,7 +71,7 @@ impl Report<'_> {
                 let oldest = answer.suspects.first().map_or(String::new(), title);
                 let _ = writeln!(
                     text,
-                    "{}: `{}` fails in the oldest commit that there is, too: {oldest}",
+                    "{}: `{}` fails in the oldest commit, too: {oldest}",
                     style.paint("33;1", "No regression"),
                     self.test
                 );

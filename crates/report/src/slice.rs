@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::text::{Style, count};
 
-/// The version of the JSON schema.
+/// The version of `slice --json`. It is raised when a field changes its meaning, not when one is added.
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// The lines of a slice, by file.

@@ -121,7 +121,7 @@ fn title(patch: &Patch) -> String {
             "" => String::new(),
             function => format!(" in {function}"),
         },
-        patch.schema,
+        patch.schema_in_words(),
         match &patch.kind {
             Some(kind) => format!(" ({kind})"),
             None => String::new(),
@@ -204,7 +204,7 @@ pub fn summary(outcome: &RepairOutcome) -> String {
     if stats.undefined_by_sanitizers > 0 && shows_others {
         let _ = writeln!(
             text,
-            "Not shown: {} by undefined behaviour: of other contents of memory, the compiler or its sanitizers.",
+            "Not shown: {} only by undefined behaviour, as other contents of memory, the compiler or sanitizers show.",
             count(
                 stats.undefined_by_sanitizers as u64,
                 "patch that passes",
@@ -244,8 +244,8 @@ pub fn summary(outcome: &RepairOutcome) -> String {
     if left_out.statements > 0 {
         let _ = writeln!(
             text,
-            "Left out: locations in {} of {} statements that failing tests execute, the less \
-             suspicious; --locations 0 takes all.",
+            "Left out: locations in the {} least suspicious of {} statements that failing tests execute; \
+             --locations 0 takes all.",
             grouped(left_out.statements as u64),
             grouped(left_out.of_statements as u64),
         );
@@ -276,12 +276,12 @@ pub fn summary(outcome: &RepairOutcome) -> String {
     }
     if stats.out_of_time && stats.in_deferred {
         text.push_str(
-            "All costs were explored; time ran out while candidates that had been put off were executed one by one.\n",
+            "All costs were explored. Then time ran out while postponed candidates were executed one by one.\n",
         );
     } else if let (true, Some(cost)) = (stats.out_of_time, stats.complete_cost) {
         let _ = writeln!(
             text,
-            "Time ran out after cost {cost} was explored in whole."
+            "Time ran out after cost {cost} was explored entirely."
         );
     } else if stats.out_of_time {
         text.push_str("Time ran out.\n");
@@ -289,7 +289,7 @@ pub fn summary(outcome: &RepairOutcome) -> String {
     if stats.unverified > 0 {
         let _ = writeln!(
             text,
-            "Not verified, for want of time: {}.",
+            "Not verified, because time ran out: {}.",
             count(
                 stats.unverified as u64,
                 "class of plausible candidates",
@@ -300,7 +300,7 @@ pub fn summary(outcome: &RepairOutcome) -> String {
     if stats.unscrutinized > 0 {
         let _ = writeln!(
             text,
-            "Not looked at for undefined behaviour, for want of time: {}.",
+            "Not checked for undefined behaviour, because time ran out: {}.",
             count(stats.unscrutinized as u64, "patch", "patches")
         );
     }
@@ -320,7 +320,7 @@ pub fn summary(outcome: &RepairOutcome) -> String {
     text
 }
 
-/// What no schema changes, in a sentence; nothing if there is no such thing.
+/// Returns a sentence about what no schema changes, or an empty text if there is no such thing.
 fn unchangeable(things: &[Unchangeable]) -> String {
     let described = |one: &Unchangeable| {
         let (noun, nouns) = nouns(&one.kind);
@@ -339,7 +339,7 @@ fn unchangeable(things: &[Unchangeable]) -> String {
         _ => {
             let all: Vec<String> = things.iter().map(described).collect();
             format!(
-                "Changed by no schema, or in few ways by DECLARATION only: {}.\n",
+                "Repair does not change these, or only in the few ways of DECLARATION: {}.\n",
                 all.join("; ")
             )
         }
@@ -525,7 +525,7 @@ mod tests {
         let text = summary(&outcome);
         assert!(
             text.ends_with(
-                "\nChanged by no schema, or in few ways by DECLARATION only: 3 case labels (n.c:14, n.c:16, …); \
+                "\nRepair does not change these, or only in the few ways of DECLARATION: 3 case labels (n.c:14, n.c:16, …); \
                  1 string literal (n.c:20); 1 function left alone: contains inline assembly (a.c:3).\n"
             ),
             "{text}"

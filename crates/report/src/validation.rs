@@ -21,7 +21,8 @@ mod stats;
 pub use stats::stats;
 use stats::{StatsOf, milliseconds};
 
-/// The version of the schemas of [`json`] and [`Stream`].
+/// The version of `validate --json` and `--json-lines`, that is of [`json`] and [`Stream`]. It is raised when a field changes its
+/// meaning, not when one is added.
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// Sets with more patches than this are listed without those that need no further look.
@@ -52,7 +53,7 @@ struct Document<'a> {
 struct TestOf<'a> {
     /// Its name.
     name: &'a str,
-    /// What it does on the untouched program: `passes`, `fails`, `flaky`, or `not_asked`: few patches were decided without.
+    /// What it does on the untouched program: `passes`, `fails`, `flaky`, or `not_asked` (it was not run).
     untouched: &'static str,
     /// Whether it is set aside.
     set_aside: bool,
@@ -106,7 +107,7 @@ struct PatchOf<'a> {
 struct ReachedOf<'a> {
     /// `built`, `built_together` (in one build with others), `woven`, `compiled` (it does not compile), `same_code` or `class`.
     how: &'static str,
-    /// The patch of which the verdict is, for the last two.
+    /// The patch that gave the verdict, for the last two.
     of: Option<&'a str>,
 }
 
@@ -170,7 +171,7 @@ struct Summary {
     does_not_apply: usize,
     /// Those that do not compile.
     does_not_compile: usize,
-    /// Those of which a test passed once and failed once.
+    /// Those with a test that passed once and failed once.
     unstable: usize,
     /// Those without a verdict, because the run ended before.
     not_validated: usize,
@@ -462,7 +463,7 @@ struct EndLine {
 }
 
 impl Stream {
-    /// Returns the first line.
+    /// Returns the JSON line that opens the stream: format, version and the tests. The tests are kept, because later lines name them.
     pub fn start(&mut self, tests: &Tests) -> String {
         self.tests = tests.clone();
         line_of(&StartLine {
@@ -473,8 +474,8 @@ impl Stream {
         })
     }
 
-    /// Returns the line of the verdict on patch `index`. `id` gives the id of any patch by its
-    /// number.
+    /// Returns the JSON line with the verdict on `patch`, the `index`-th of the set. `id` returns the name of the patch with a given
+    /// index; the line uses it for patches that this one shares its verdict with.
     pub fn verdict<'a>(
         &'a self,
         index: usize,
@@ -488,7 +489,7 @@ impl Stream {
         })
     }
 
-    /// The answer to a line of the input that has no patch.
+    /// Returns the JSON line that answers an input line without a patch. `line` counts input lines from 1, `message` says what is wrong.
     pub fn refused(line: usize, message: &str) -> String {
         line_of(&RefusedLine {
             kind: "error",
@@ -497,7 +498,7 @@ impl Stream {
         })
     }
 
-    /// Returns the last line.
+    /// Returns the JSON line that closes the stream: how many patches have which verdict, counts, and whether the run was interrupted.
     pub fn end(&self, outcome: &Validation) -> String {
         line_of(&EndLine {
             kind: "end",

@@ -46,7 +46,7 @@ pub struct Batched {
     pub left: Vec<usize>,
 }
 
-/// Weaves planned patches into batches.
+/// Weaves planned patches into batches: sets of patches that one woven build holds.
 pub struct Batcher<'a> {
     /// A built copy of the untouched program.
     pub worker: &'a mut Worker,
@@ -54,9 +54,9 @@ pub struct Batcher<'a> {
     pub clang: &'a Clang,
     /// Sources and patches.
     pub plan: &'a Plan,
-    /// Is counted up.
+    /// The counts to which this work is added.
     pub stats: &'a mut Stats,
-    /// Alternatives are evaluated.
+    /// Whether alternatives are tried and undone, so that patches with the same effect share an execution.
     pub dedup: bool,
     /// Grows when a woven process cannot tell which patch it should run.
     pub unobserved: &'a Path,

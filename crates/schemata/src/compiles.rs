@@ -395,8 +395,9 @@ impl Planner<'_, '_> {
         Ok(true)
     }
 
-    /// Of the patches that change the head of a function, or a declaration, or leave brackets unbalanced, those that surely do
-    /// not compile, found for all patches of a file at once: most of them, and the others are compiled one by one.
+    /// Finds patches that surely do not compile among those that change the head of a function or a declaration, or leave brackets
+    /// unbalanced. One compilation serves all patches of a file. It finds most; the others are compiled one by one. Verdicts
+    /// are written to `fates`.
     pub(crate) fn reject_functions(
         &mut self,
         plan: &mut Plan,

@@ -161,7 +161,8 @@ impl<'a> Engine<'a> {
         scope
     }
 
-    /// Returns which other build confirms what a woven program says of a patch.
+    /// Returns which build can confirm a plausible verdict of the woven program on `patch`: one with any patch of its class, one with
+    /// this patch, or one with this patch alone.
     pub fn standing(&self, patch: usize) -> Standing {
         let sources = &self.plan.sources;
         let Some(member) = self.member(patch) else {

@@ -19,7 +19,7 @@ pub struct Helpers<'a> {
 }
 
 impl<'a> Helpers<'a> {
-    /// Prepares at most `most` copies.
+    /// Permits up to `most` copies. None is made yet; `start` makes one by its number.
     pub fn new(start: &'a Start<'a>, most: usize) -> Self {
         Helpers {
             start,

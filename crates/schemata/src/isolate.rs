@@ -1,12 +1,13 @@
 //! Finds out for many patches at once which compile.
 //!
-//! A function is the *isolation unit* of C's compilers: an error inside of one keeps its messages there. So each patched
-//! function is put behind the original as a *clone* under another name, and the file with all clones is compiled once,
-//! up to the types. A compiler that lost its place after an error of syntax may blame what follows. So behind each clone
-//! stands a *barrier*, a function with an error that is known: where exactly that error is reported, the compiler had
-//! its place again, and what it says of the next clone is about that one. Clones with errors of their own are left out,
-//! and the second compilation, without barriers, must have no errors. Clones behind a barrier that did not hold are asked
-//! about again.
+//! A function is the *isolation unit* of C compilers: an error inside of a function has its messages there. So each patched
+//! function is put behind the original as a *clone* under another name. The file with all clones is compiled once, up to the
+//! types.
+//!
+//! After a syntax error a compiler may lose its place and blame the code that follows. So behind each clone stands a *barrier*,
+//! a function with a known error. If exactly this error is reported, the compiler has found its place again, and further messages
+//! are about the next clone. Clones behind a barrier that did not hold are compiled once more. Clones with errors are left out, and a
+//! second compilation without barriers must have no errors.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -305,7 +306,7 @@ pub struct Isolation<'a> {
     pub functions: &'a [Function],
     /// The clones.
     pub clones: &'a [Clone],
-    /// Is counted up.
+    /// The count to which calls of the compiler are added.
     pub compilations: &'a mut usize,
 }
 

@@ -100,20 +100,20 @@ pub struct Options {
 /// have such uses need no build of their own if none is reported.
 #[derive(Clone, Copy, Debug)]
 pub struct Watch {
-    /// So many such patches there are at least.
+    /// The least number of such patches for which the program is built.
     pub least: usize,
     /// The processor time that a patch takes by itself.
     pub alone: Duration,
 }
 
 impl Watch {
-    /// Build such a program in any case.
+    /// Builds the reporting program if any patch may have such a use.
     pub const ALWAYS: Watch = Watch {
         least: 1,
         alone: Duration::MAX,
     };
 
-    /// Never build such a program.
+    /// Never builds the reporting program.
     pub const NEVER: Watch = Watch {
         least: usize::MAX,
         alone: Duration::ZERO,
@@ -302,16 +302,16 @@ impl Apart {
     }
 }
 
-/// Which build confirms that a patch behaves by itself as it does in a woven program.
+/// Which build confirms that a patch behaves as it did in the woven program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Standing {
-    /// One with any patch that changes the same functions and has behaved the same.
+    /// A build with any patch that changes the same functions and behaved the same.
     #[default]
     Member,
-    /// One with this patch, perhaps together with patches of other functions. The patch may need more stack than the untouched
-    /// program, and a woven program has more; or its behaviour may depend on the layout of its function's frame.
+    /// A build with this patch, perhaps together with patches of other functions. The patch may need more stack than the untouched
+    /// program, and a woven program has more. Or its behaviour may depend on the layout of its function's frame.
     Itself,
-    /// One with this patch alone. The patch may use unwritten values, which depend on other patches, or behave differently each time.
+    /// A build with this patch alone. The patch may use unwritten values, which depend on other patches, or behave differently each time.
     Alone,
 }
 
@@ -320,7 +320,7 @@ pub enum Standing {
 pub struct Behaviour {
     /// Executions of the test that ended alike and had the same output have the same number.
     pub outcome: u32,
-    /// Nothing that the untouched program does not do as well: the patch made no difference where it was executed.
+    /// Whether the patch made no difference where it was executed.
     pub as_original: bool,
 }
 
@@ -355,14 +355,14 @@ pub enum Event {
         patch: usize,
         /// Index of the test.
         test: usize,
-        /// Why.
+        /// Why the woven program cannot judge the patch.
         reason: OpenReason,
     },
     /// The patch turned out to need a build of its own; none of its verdicts has been told.
     Apart {
         /// Index of the patch.
         patch: usize,
-        /// Why.
+        /// Why the patch cannot be woven.
         reason: Apart,
     },
 }
@@ -370,13 +370,13 @@ pub enum Event {
 /// Numbers about the work of the engine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// Calls of the compiler to find out what compiles.
+    /// Calls of the compiler to see what compiles.
     pub compilations: usize,
     /// Woven builds.
     pub builds: usize,
     /// Executions of tests.
     pub executions: usize,
-    /// Those of them that were forked from a program that had been started before.
+    /// Of these, forked from a running program.
     pub forked: usize,
     /// Those of them that were rounds of a tree.
     pub rounds: usize,

@@ -12,7 +12,11 @@ use crate::placing::{self, BatchPlace};
 use crate::plan::Plan;
 use crate::scan;
 
-/// Weaves marks for these members of the plan. It is `None` if a file cannot be woven so.
+/// Weaves a mark at each place that a patch among `members` changes. The marks report which patches a test reaches; the program
+/// behaves as before.
+///
+/// `members` are numbers of patches of the plan. A process that finds no channel adds a byte to the file `unobserved`. Returns
+/// `None` if a source cannot be woven.
 pub fn marked(plan: &Plan, members: &[usize], unobserved: &Path) -> Option<Batch> {
     let places: Vec<BatchPlace> = placing::places(plan, members, &BTreeMap::new())
         .into_iter()

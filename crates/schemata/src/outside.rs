@@ -1,11 +1,12 @@
 //! Analyses what patches add outside of functions: helpers, prototypes, variables, macros, types,
 //! headers.
 //!
-//! An addition can stand in the woven file for everybody if nobody but its own patch names what it brings. So it must
-//! bring names that are new to the whole translation unit, headers included; where patches bring different things of one
-//! name, or bring it to other files, the name gets a number, in all texts of the patch. Names are found without a parser:
-//! what is not recognised is not renamed, and then two of a name are an error of the woven file, by which the patches
-//! are set apart.
+//! An addition can stand in the woven file if only its own patch mentions its names. So its names must be new to the whole
+//! translation unit, headers included. If patches add different things of one name, or add it to different files, the name
+//! gets a number in all texts of the patch.
+//!
+//! Names are found without a parser. A name that is not recognised is not renamed. Then the woven file has two definitions of it, the
+//! compiler reports that, and the patches are set apart.
 
 use std::collections::{BTreeMap, BTreeSet};
 

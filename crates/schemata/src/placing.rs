@@ -13,7 +13,8 @@ use crate::planned::{PlannedPatch, SourceFile};
 use crate::runs::{self, Finder, Run};
 use crate::scan;
 
-/// A place of a batch with its alternatives.
+/// A part of a source (statements, a condition, a value or definitions) in whose place a woven program can run the texts of several
+/// patches.
 pub struct BatchPlace {
     pub file: usize,
     /// `None` outside of functions.

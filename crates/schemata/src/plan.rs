@@ -49,7 +49,7 @@ pub struct Planner<'a, 'h> {
     pub commands: &'a [CompileCommand],
     /// Reads C.
     pub clang: &'a Clang,
-    /// Is counted up.
+    /// The counts to which this work is added.
     pub stats: &'a mut Stats,
     /// The names that the program is linked by, once they are needed.
     pub symbols: Option<Symbols>,
@@ -395,8 +395,8 @@ impl Planner<'_, '_> {
     }
 }
 
-/// Whether compilers that are called so accept the same texts, and warn of the same, macros and what they make of the text
-/// aside: for a library that is linked in two ways, or for two programs.
+/// Whether two compile commands accept the same texts and give the same warnings, apart from macros. Only flags for macros,
+/// position independence, linking and outputs may differ. That is usual for a library that is linked in two ways.
 fn says_the_same(a: &CompileCommand, b: &CompileCommand) -> bool {
     let matters = |command: &CompileCommand| -> Vec<OsString> {
         let mut arguments = command.without_products();

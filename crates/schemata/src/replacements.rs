@@ -9,7 +9,7 @@ use patchwright_text::{Edit, Span};
 use crate::enumerations;
 use crate::outside::{Brought, brought};
 
-/// A definition that a patch changes, as a second one beside the original.
+/// A changed definition that is woven as a second one beside the original, under a new name.
 pub struct Replacement {
     /// The changed text.
     pub text: Vec<u8>,

@@ -1,13 +1,12 @@
 //! Executes one test in rounds of the state-transition tree.
 //!
-//! A *round* executes one patch, the representative, in a process that finds out which other live patches do the same
-//! at every visit of a place where they differ. Those share its verdict. Those that were split off form groups, one for
-//! each effect at the visit where they parted: the children of a node of the tree. Each group gets a round of its own,
-//! in which everything is compared anew from the start, so that a verdict never rests on what another round saw. The
-//! first round executes the original program.
+//! A *round* executes one patch, the representative. At every visit of a place where patches differ, the process finds out which other
+//! live patches do the same. These share the verdict. The others form groups, one for each effect at the visit where they
+//! parted: the children of a node of the tree. Each group gets a round of its own, in which everything is compared anew from the
+//! start. So a verdict never rests on another round. The first round executes the original program.
 //!
-//! Every execution begins in the same state of the copy. What it leaves behind is what the next test of a patch would meet
-//! if it were built by itself; so patches that leave something else than the untouched program are handed back.
+//! Every execution begins in the same state of the copy. In a build of its own, a patch's next test would meet the files that this
+//! test left. So patches that leave other files than the untouched program are handed back.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::path::Path;
@@ -68,7 +67,7 @@ pub struct Rounds<'a> {
     pub virtualize: bool,
     /// Patches that are not to be executed, for C may not define what they do.
     pub undefined: &'a BTreeSet<u32>,
-    /// Those of which the same is true, and that are executed, each by itself.
+    /// Patches whose behaviour C may not define either, but that are executed, each by itself.
     pub doubtful: &'a BTreeSet<u32>,
 }
 
@@ -82,10 +81,10 @@ pub struct Visits {
     pub patches: Vec<u32>,
 }
 
-/// The result of a round for some patches.
+/// The result of one execution for the patches that it stands for.
 #[derive(Clone, Debug)]
 pub enum RoundResult {
-    /// They have this verdict; the first one was executed (or all have the original program's), the others share it.
+    /// The patches have this verdict. The first one was executed, or all do what the original program does.
     Verdict {
         /// The patches.
         patches: Vec<u32>,

@@ -108,7 +108,11 @@ impl State {
         self.now.folder()
     }
 
-    /// Keeps for the next test the changes in the tree `from`, which was in this state.
+    /// Repeats `changes`, which a test made in the tree `from`, in the tree of the next state. That tree is made first if there is none,
+    /// which `stats` counts. `from` must have been in the present state.
+    ///
+    /// # Errors
+    /// A file that cannot be read or written.
     pub fn keep(
         &mut self,
         changes: &Changes,
@@ -131,8 +135,11 @@ impl State {
         Ok(())
     }
 
-    /// Goes on to the next test: makes the kept changes here and in the workers' copies, which are in
-    /// this state.
+    /// Goes on to the state of the next test: repeats the files `changes`, which [`State::keep`] got, in the own
+    /// tree and in each worker's copy. All copies must be in the present state. Without changes nothing is done.
+    ///
+    /// # Errors
+    /// A file that cannot be read or written.
     pub fn advance(
         &mut self,
         changes: &Changes,
@@ -149,7 +156,10 @@ impl State {
         Ok(())
     }
 
-    /// Removes the trees of the state.
+    /// Removes from the disk the tree of the present state and the one of the next test, if it was made.
+    ///
+    /// # Errors
+    /// A folder that cannot be removed.
     pub fn remove(self) -> Result<(), FileError> {
         self.next.map_or(Ok(()), Sandbox::remove)?;
         self.now.remove()

@@ -1,10 +1,10 @@
 //! Finds patched functions whose behaviour C may not define, so that woven programs say nothing about
 //! their own builds.
 //!
-//! A variable without a value holds what the stack happens to hold, and a function that ends without its value gives what a register
-//! happens to hold; a woven function has another stack and other registers. The compiler's flow analysis sees both in the text.
-//! What it says of the untouched function too is no reason. It does not see everything: pointers to `const` that are handed on,
-//! elements, members, memory, what a call was to write, conditions that agree no more. Crate `definite` does, and has the last word.
+//! A variable without a value holds whatever the stack holds. A function that ends without its value returns whatever a register
+//! holds. A woven function has another stack and other registers. The compiler's flow analysis warns of both; warnings that
+//! it also gives for the untouched function do not count. It misses pointers to `const` that are passed on, elements, members, memory,
+//! results of calls, and conditions that no longer agree. Crate `definite` sees these, and has the last word.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,15 +26,15 @@ const SHARE_OF_FILE: usize = 4;
 pub struct Suspicion {
     /// What C does not define and the clone may do.
     pub doubt: Option<String>,
-    /// It is not known whether it does what it would do in a build of its own: not all of it is understood, or it accesses arrays of
-    /// its frame at other places than the untouched function.
+    /// Whether it may behave differently in a build of its own. Either not all of it is understood, or it accesses arrays of its frame
+    /// at other places than the untouched function.
     pub is_unknown: bool,
-    /// An execution does not show whether it happens, though all uses of memory without a value are reported.
+    /// Whether a sanitizer of unwritten memory would miss the doubt, so that executions do not clear it.
     pub is_hidden: bool,
 }
 
 impl Suspicion {
-    /// The suspicion of a clone that was not read.
+    /// Stands for a clone that the analysis could not read: nothing is known of it, so executions must not clear it.
     pub const NOT_READ: Suspicion = Suspicion {
         doubt: None,
         is_unknown: true,

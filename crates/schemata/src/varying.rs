@@ -6,7 +6,7 @@ use patchwright_csource::lex;
 
 use crate::planned::{PlannedPatch, SourceFile};
 
-/// Functions whose results are others in another execution.
+/// Functions whose results differ from execution to execution.
 const VARYING: [&str; 24] = [
     "arc4random",
     "arc4random_uniform",
@@ -34,7 +34,7 @@ const VARYING: [&str; 24] = [
     "tmpnam",
 ];
 
-/// Whether a patch names such a function in a function that did not name it before.
+/// Whether a patch adds a mention of a function with varying results, such as `rand` or `time`, to a function without one.
 pub fn may_vary(planned: &PlannedPatch, sources: &[SourceFile]) -> bool {
     let named = |text: &[u8]| -> BTreeSet<&'static str> {
         let words = lex::words(text);

@@ -75,7 +75,7 @@ impl OfBodies {
     }
 }
 
-/// A source with those of its compilers for which warnings are errors.
+/// A source and those of its compilers that are called with warnings as errors.
 pub struct Warnings<'a> {
     /// A built copy of the untouched program.
     pub worker: &'a mut Worker,
@@ -85,7 +85,7 @@ pub struct Warnings<'a> {
     pub source: &'a [u8],
     /// Its functions.
     pub functions: &'a [Function],
-    /// Is counted up.
+    /// The count to which calls of the compiler are added.
     pub compilations: &'a mut usize,
 }
 

@@ -6,27 +6,33 @@
 //! compiled to the [`Instruction`]s defined here.
 //!
 //! # Values
-//! A value of type [`Ty`] is a `u64` in *canonical form*: signed integers sign-extended to 64
-//! bits, unsigned integers zero-extended, `Bool` 0 or 1, `F32` as its bits in the low half, `F64`
-//! as its bits, `Ptr` as its address. One C value has exactly one canonical form, so values of one
-//! type are equal when their `u64`s are, with IEEE's usual exceptions for floats. All functions
-//! expect canonical operands ([`Ty::canonical`] makes them) and give canonical results.
+//! A value of type [`Ty`] is a `u64` in *canonical form*:
+//! - a signed integer is sign-extended to 64 bits, an unsigned one zero-extended;
+//! - a `Bool` is 0 or 1;
+//! - an `F32` is its bits in the low half, an `F64` its bits;
+//! - a `Ptr` is its address.
+//!
+//! One C value has exactly one canonical form. So values of one type are equal when their `u64`s are, with IEEE's usual
+//! exceptions for floats. All functions expect canonical operands ([`Ty::canonical`] makes them) and give canonical results.
 //!
 //! *Undefined behaviour* (⊥) is `None` for one value and a nonzero byte in a row of values.
 //!
 //! # The dialect
-//! C17 on x86-64 Linux (LP64) as gcc and clang implement it:
-//! - signed overflow, integer division or remainder by zero, a shift by a negative count or by at
-//!   least the width, a signed left shift whose mathematical result is not representable (C17
-//!   6.5.7p4: also one into the sign bit), and a conversion of a float to an integer type that
-//!   cannot hold its integral part are undefined;
-//! - a conversion to a narrower signed integer wraps, `>>` of a negative value copies the sign;
-//! - floats are IEEE 754 in their own type (`FLT_EVAL_METHOD` 0), rounded to nearest after every
-//!   operation (code compiled for a processor with fused multiply-add may differ): division by
-//!   zero and overflow are defined. Sign and payload of a NaN are whatever the hardware gives;
-//! - pointers are flat addresses. Arithmetic that leaves the address space, or that starts or ends
-//!   at a null pointer without staying there, is undefined; object bounds are not modelled; those of
-//!   an array are where an index is said to be [`within`] them.
+//! C17 on x86-64 Linux (LP64) as gcc and clang implement it.
+//!
+//! Undefined are:
+//! - signed overflow;
+//! - integer division or remainder by zero;
+//! - a shift by a negative count, or by at least the width;
+//! - a signed left shift whose mathematical result does not fit, also one into the sign bit (C17 6.5.7p4);
+//! - a conversion of a float to an integer type that cannot hold its integral part;
+//! - pointer arithmetic that leaves the address space, or that moves away from or to a null pointer.
+//!
+//! Defined are:
+//! - a conversion to a narrower signed integer wraps, and `>>` of a negative value copies the sign;
+//! - floats are IEEE 754 in their own type (`FLT_EVAL_METHOD` 0), rounded to nearest after every operation. Division by zero and
+//!   overflow are defined; sign and payload of a NaN are what the hardware gives. Code compiled for fused multiply-add may differ;
+//! - pointers are flat addresses. Bounds of objects are not modelled, except by [`within`] for the index of an array.
 //!
 //! # What must not exist here
 //! Allocation, `std`, dependencies, and panics in release builds: the crate runs inside programs

@@ -109,8 +109,7 @@ impl BinaryOp {
         )
     }
 
-    /// Whether C has this operator on two operands of some type that is not an integer type, that
-    /// is, on floats.
+    /// Whether C has this operator on operands of floating type: `+`, `-`, `*`, `/` and the comparisons.
     #[inline(always)]
     pub const fn takes_floats(self) -> bool {
         self.is_comparison()

@@ -20,7 +20,7 @@ pub struct ArrayValue {
 }
 
 impl ArrayValue {
-    /// Returns the element at `index`.
+    /// Returns the element at `index`, or the default if none is stored there.
     pub fn get(&self, index: u128) -> u128 {
         self.elements.get(&index).copied().unwrap_or(self.default)
     }

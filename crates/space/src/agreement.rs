@@ -1,8 +1,7 @@
 //! Holes of a source that is compiled in several ways: what is the same in all of them.
 //!
-//! A candidate is one text for all ways, and its value is computed once for all of them. So a hole
-//! is one only where all ways give it the same kind, type and original term, and what fills it is
-//! made of atoms and constants that mean the same in all of them.
+//! A candidate is one text for all ways, and its value is computed once for all of them. So a hole must have the same kind, type and
+//! original term in all ways. Its candidates consist of atoms and constants that mean the same in all ways.
 
 use patchwright_csource::Function;
 

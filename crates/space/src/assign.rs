@@ -1,11 +1,13 @@
 //! ASSIGNMENT: where `v = e;` can be inserted, for which `v`, and what touches `v` in between.
 //!
 //! The dependency relation (f1x, section 3.4) needs all reads and writes of the variable. They are
-//! found in the text, by full expressions: one *touches* a variable if it may read or write it.
-//! For a local whose address is never taken that is where it is mentioned; a variable that others
-//! can reach is also touched by calls and through pointers; an object behind a pointer by all that
-//! touches memory, and by every mention of the pointer itself. Where a touch cannot be woven, the
-//! variables concerned are touched at every place, so that each place is a class of its own.
+//! found in the text. A full expression *touches* a variable if it may read or write it:
+//!
+//! - A local whose address is never taken is touched where it is mentioned.
+//! - A variable that other code can reach is also touched by calls and accesses through pointers.
+//! - An object behind a pointer is touched by every access to memory, and by every mention of the pointer.
+//!
+//! If a touch cannot be woven, its variables count as touched at every place. Then each place is a class of its own.
 
 mod elements;
 pub(crate) mod given;

@@ -1,9 +1,8 @@
 //! Changes of calls: FUNCTION, SWAP, FORMAT (its texts are those of [`crate::formats`]), and fresh memory that is zero.
 //!
-//! Another function is called with what the call has at hand: each of its parameters takes the first argument that
-//! fits its type and has not been taken, in the order of the call if that works, else in another; what is left is
-//! dropped. Functions of the system are not called because their name fits: only those that the source calls
-//! already, or that are known to have no effects beyond the memory that they are given.
+//! Another function gets the arguments that the call has. Each parameter takes the first argument of a fitting type that is still
+//! free. Arguments keep their order if possible; those that are left are dropped. Functions of the system are called only if
+//! the source calls them already, or if they are known to change nothing but the memory that they are given.
 
 use patchwright_clib::{changes_system, meaning, never_returns};
 use patchwright_csource::{
@@ -460,8 +459,8 @@ fn says_another_thing(call: &Call, old: &Declaration, new: &Declaration) -> u32 
     }
 }
 
-/// The text that names a function, if need be so that the candidate ends where the program has no such function: whether a part
-/// of the program that this one is linked with has it shows at run time only.
+/// Returns the text that calls function `name`. `text` is the name or the call. If the function may be missing from the linked program
+/// (`is_there` is false), the text ends the candidate's execution in that case: only the running program knows.
 pub(crate) fn linked(name: &str, is_there: bool, text: &str) -> String {
     if is_there {
         return text.to_owned();

@@ -1,9 +1,10 @@
 //! Changes that are no terms: their text is woven in, one number for each.
 //!
-//! INITIALIZATION, FUNCTION, SWAP, FORMAT, OPERATOR, BREAK, LOOP and MOVE have few candidates at a location, and each does something of its own, so
-//! their classes are themselves: such a hole has no atoms, the value that fills it is the number of an alternative
-//! (0 is the original), and what a test sees there is one empty state. The exits of [`crate::exits`] have a
-//! condition, whose values make classes as those of guards do.
+//! INITIALIZATION, FUNCTION, SWAP, FORMAT, OPERATOR, BREAK, LOOP and MOVE have few candidates at a location. Each candidate does
+//! something different, so each is a class of its own. Such a hole has no atoms. Its value is the number of an alternative, 0 for
+//! the original text. A test sees one empty state there.
+//!
+//! The exits of [`crate::exits`] have a condition. Its values form classes, as those of guards do.
 
 use std::collections::BTreeMap;
 

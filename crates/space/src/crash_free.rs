@@ -46,7 +46,8 @@ pub(crate) struct Limited {
 }
 
 impl CrashFree {
-    /// The constraints of `function` at one of its holes, whose leaves are `near`; atoms are added to the hole's table.
+    /// Returns the conditions of `demands` that can be written at `hole` with the values visible there. `near` has the hole's leaves.
+    /// Atoms that the conditions need are added to the hole's table.
     pub fn at(
         builder: &mut AtomBuilder<'_>,
         function: &Function,

@@ -1,8 +1,8 @@
 //! Leaves from elsewhere: globals and constants that the function at hand does not mention.
 //!
-//! What a function lacks is often known beside it: a global that only the functions which it calls read, a limit that another
-//! function has, a number or a character that a failing test is about. Such leaves cost one node more than those of the function
-//! (see `builder`), so they come after them, and constants are only compared with what is nearest.
+//! A function often lacks something that its surroundings have: a global that only its callees read, a limit of another
+//! function, a number or a character of a failing test. Such leaves cost one node more than leaves of the function (see
+//! `builder`), so they come later. Constants are only compared with the nearest values.
 
 use patchwright_csource::{Storage, VarId, types::TypeKind};
 use rustc_hash::FxHashSet;

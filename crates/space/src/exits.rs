@@ -1,10 +1,11 @@
 //! EXIT: a function, a loop or a `switch` left early, under a condition.
 //!
-//! What is inserted before a statement is `if (c) return e;`, `if (c) break;` or `if (c) continue;`. The value of the
-//! hole is 0 where the condition does not hold, and else the number of the way out: so the values of the condition make
-//! classes as those of a guard do, and one execution serves all conditions and ways that agree in it. Such changes
-//! overfit more than others (f1x, section 5), and are tried only when asked for, but for those under conditions that keep tests
-//! from crashing ([`mod@crate::crash_free`]): they do what a developer would do there.
+//! The inserted statement is `if (c) return e;`, `if (c) break;` or `if (c) continue;`. The hole's value is 0 if the condition
+//! is false, else the number of the way out. So conditions form classes as guards do, and one execution serves all
+//! conditions that agree in it.
+//!
+//! Such changes overfit more than others (f1x, section 5), so they are tried only on request. The exception is conditions that
+//! keep tests from crashing ([`mod@crate::crash_free`]), because developers fix crashes in this way.
 
 use patchwright_csource::{
     ExprId, ExprKind, Function, StmtId, StmtKind, Storage, UnaryOperator, VarId, types::TypeKind,

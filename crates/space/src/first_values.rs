@@ -1,8 +1,8 @@
 //! INITIALIZATION of what is not local: `static int best = 1000;` for `static int best = 0;`, `int next = 1;` for `int next;`.
 //!
-//! Nobody sees the first value of a global before `main` begins, so it is as if `main` began with an assignment: that is what is woven,
-//! and such a change needs no build of its own. The same holds for elements of tables ([`tables`]). Other files and what only a type decides are
-//! left to DECLARATION.
+//! Nothing reads the first value of a global before `main` begins. So an assignment at the beginning of `main` has the same effect. That
+//! assignment is woven, and the change needs no build of its own. The same is done for elements of tables ([`tables`]). DECLARATION
+//! covers globals of other files, and first values on which a type depends.
 
 use patchwright_csource::{
     ExprKind, Function, StmtKind, Storage, UnaryOperator, VarId, lex, types::TypeKind,
@@ -154,8 +154,8 @@ fn number(function: &Function, id: patchwright_csource::ExprId) -> Option<i128> 
     }
 }
 
-/// Numbers that a variable of this name may begin with: those beside the one that it has, those with which one begins, those that stand in a
-/// statement with its name, and the limits of its type.
+/// Returns numbers that the variable `name` may begin with instead of `now`, as text: the neighbours of `now`, usual first values, numbers in
+/// statements with its name, and the limits of its type.
 fn values(finder: &Finder<'_, '_, '_>, name: &str, now: i128) -> Vec<String> {
     let unit = &finder.builder.unit;
     let mut found: Vec<String> = Vec::new();

@@ -131,8 +131,8 @@ pub fn holes(
     finder.found
 }
 
-/// An expression with more nodes is no hole as a whole, but its parts are some: a candidate takes an instruction for each node, of
-/// which the probe has room for so many, and each of its sites takes time in proportion.
+/// The most nodes of a hole. Of a larger expression only parts are holes: a candidate needs one instruction for each node, the probe's
+/// room for instructions is limited, and each site takes time in proportion.
 const LARGEST: u32 = 256;
 
 /// The number of nodes of each expression.

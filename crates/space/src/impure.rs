@@ -1,8 +1,7 @@
 //! Holes round expressions that have effects.
 //!
-//! What has effects stays as it is and is evaluated once: conditions get something added in front
-//! or behind, and values that calls give are handed over to terms (`read(f) < n` becomes
-//! `read(f) <= n`, `strlen(s)` becomes `strlen(s) + 1`).
+//! The part with effects stays as it is and is evaluated once. A condition gets another one in front or behind. The value of a
+//! call becomes an atom of terms: `read(f) < n` becomes `read(f) <= n`, `strlen(s)` becomes `strlen(s) + 1`.
 
 use patchwright_csource::{
     BinaryOperator, ExprId, ExprKind, Place, UnaryOperator, VarId, mentioned_for_certain,

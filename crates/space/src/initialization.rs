@@ -1,9 +1,10 @@
 //! INITIALIZATION: variables, arrays, structures and fresh memory that begin as zero.
 //!
-//! A declaration without an initialiser gets one; an array or a structure that a statement mentions is cleared
-//! before it. (Fresh memory, `malloc` to `calloc`, is a change of a call: [`crate::calls`].) Reading a variable
-//! without a value is undefined, so what the unchanged program does depends on what its stack holds; with the
-//! change it does not, and one execution for each test decides.
+//! A declaration without an initialiser gets one. An array or a structure that a statement mentions is cleared
+//! before it. (`malloc` to `calloc` is a change of a call: [`crate::calls`].)
+//!
+//! Reading a variable without a value is undefined: the unchanged program depends on what its stack holds. The changed one
+//! does not, so one execution of each test decides.
 
 use patchwright_csource::{
     ExprId, ExprKind, StmtKind, Storage, UnaryOperator, VarId,

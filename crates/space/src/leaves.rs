@@ -60,7 +60,7 @@ pub struct Mentions {
     span: Span,
 }
 
-/// Collects what `function` mentions.
+/// Collects the variables, constants, calls and memory accesses of `function` with their places, from which leaves of terms are chosen.
 pub fn mentions(builder: &mut AtomBuilder<'_>, function: &Function) -> Mentions {
     let mut found = Mentions {
         name: function.name.clone(),

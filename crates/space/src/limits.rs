@@ -1,9 +1,9 @@
 //! ASSIGNMENT that keeps one number from being less than another one, or more: `if (now > free_at) free_at = now;`, `if (x > most) most = x;`,
 //! `if (left < 0) left = 0;`.
 //!
-//! Of the conditions with a body that people insert, most govern one assignment. Which two numbers belong together is told by what
-//! stands there: before a statement both are mentioned in it; or a statement mentions one, and the other is a variable that
-//! only its first value is ever given to. What a statement calculates may not go below zero.
+//! Most conditions with a body that people insert govern one assignment. Two numbers belong together in two cases. A statement
+//! mentions both; then the limit stands before it. Or a statement mentions one, and the other is a variable that keeps its first
+//! value. A number that a statement calculates may also be kept from going below zero.
 
 use patchwright_csource::{ExprId, ExprKind, StmtId, StmtKind, Storage, UnaryOperator, VarId};
 use rustc_hash::FxHashSet;

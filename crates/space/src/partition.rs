@@ -1,9 +1,8 @@
 //! Groups candidates that no state has told apart.
 //!
-//! This is the value projection of f1x (section 3.2) turned round: instead of asking which terms
-//! evaluate to a value n in a state, the candidates of a group are evaluated in the state, and
-//! the group splits where values differ. Which state a group is evaluated in next is what the classes of a test say
-//! about it, so candidates are evaluated in the states that they would meet, and in no others.
+//! This is the value projection of f1x (section 3.2) turned round. f1x asks which terms evaluate to a value n in a state. Here all
+//! candidates of a group are evaluated in the state, and the group splits where values differ. The classes of a test tell in
+//! which state a group is evaluated next. So candidates are evaluated only in states that they would meet.
 
 use std::ops::Range;
 
@@ -92,7 +91,7 @@ impl<'s> Level<'s> {
         self.groups.len()
     }
 
-    /// Returns a group, or `None` if it is empty.
+    /// Returns the size of a group and its first candidate, which represents it. Returns `None` if the group is empty.
     pub fn group(&self, group: GroupId) -> Option<Group> {
         let range = &self.groups[group as usize];
         Some(Group {

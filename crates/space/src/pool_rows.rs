@@ -77,7 +77,8 @@ pub struct StateRows<'p> {
 }
 
 impl<'p> StateRows<'p> {
-    /// Prepares the state whose slots have these values.
+    /// Prepares to evaluate the terms of `pools` in one state. `slots` has the values of the slots, and a nonzero byte in `undefined`
+    /// marks a slot without a value. `buffers` keep rows and are emptied.
     pub fn new(
         pools: &'p Pools,
         pointees: &'p Pointees,
@@ -230,8 +231,8 @@ impl<'p> StateRows<'p> {
         row
     }
 
-    /// Returns the values of `left op right` for the pairs at these places. The right operand varies
-    /// fastest.
+    /// Returns the values of `a op b` for some pairs of a term `a` of pool `left` and a term `b` of pool `right`. `places` numbers
+    /// the pairs row by row: pair `i` has the `i / n`-th left and the `i % n`-th right term, where `right` has `n` terms.
     pub fn gather_pairs(
         &mut self,
         op: BinaryOp,
@@ -259,7 +260,7 @@ pub(crate) fn operand_type(op: UnaryOp, from: CType) -> Ty {
     }
 }
 
-/// The same values in another type.
+/// Returns the row converted from type `from` to type `to` by C's rules.
 pub(crate) fn in_type(row: Row, from: Ty, to: Ty) -> Row {
     if from == to || conversion_is_identity(from, to) {
         return row;

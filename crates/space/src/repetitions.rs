@@ -1,5 +1,7 @@
-//! MOVE without taking away: a statement of the function is executed at another place, too, as where what was done is not undone
-//! (`swap(&s[i], &s[k]);` behind the recursion as before it) or not noted in one of two cases (`s->used = c->now++;`).
+//! MOVE without taking away: copies a statement of the function to a second place.
+//!
+//! Two kinds of bugs need that. Something is not undone: `swap(&s[i], &s[k]);` must stand behind the recursion as before it. Or
+//! something is not noted in one of two cases: `s->used = c->now++;`.
 
 use patchwright_csource::{ExprId, ExprKind, Place, Stmt, StmtId, StmtKind, Storage, VarId};
 use patchwright_text::Span;

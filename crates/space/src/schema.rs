@@ -38,7 +38,7 @@ pub enum Schema {
 }
 
 impl Schema {
-    /// Returns the name of the kind as reports show it.
+    /// Returns the schema's name in reports, such as `EXPRESSION`. Two schemas of the search may have one name.
     pub fn name(self) -> &'static str {
         match self {
             Schema::Expression | Schema::UnusualExpression => "EXPRESSION",

@@ -249,8 +249,8 @@ impl Atoms {
         Some(self.add_atom(text.to_owned(), precedence, ctype, slot))
     }
 
-    /// Adds an expression that can always be evaluated, by its value. `pointees` are the types that
-    /// pointers point to.
+    /// Adds an atom for an expression that can be evaluated at the hole in any case; its slot holds the value. `pointees` are the
+    /// types to which pointers point. Returns `None` if there is no room for the slot.
     pub fn add_value(
         &mut self,
         spelling: &str,

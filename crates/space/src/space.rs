@@ -148,7 +148,7 @@ pub enum Template {
 pub struct Block {
     /// Where they differ from the original.
     pub site: u32,
-    /// How.
+    /// How the candidates of the block are built.
     pub template: Template,
     /// Their cost: nodes added, changed and removed (f1x, section 5).
     pub cost: u32,

@@ -1,10 +1,11 @@
 //! Terms: the typed C expressions that fill holes.
 //!
 //! A [`Term`] is built by constructors that apply C's typing rules, so every term that exists is
-//! valid C with a known type ([`CType`]). It can be compiled to
-//! [`Instruction`](patchwright_semantics::Instruction)s that compute what the compiler's code
-//! computes ([`compile`]), printed as the C that a person would write ([`Term::display`]), and
-//! recognised as a roundabout way to write a simpler term ([`Term::simplification`]).
+//! valid C with a known type ([`CType`]). There are three operations:
+//!
+//! - [`compile`] returns [`Instruction`](patchwright_semantics::Instruction)s that compute what the compiler's code computes;
+//! - [`Term::display`] prints the C that a person would write;
+//! - [`Term::simplification`] finds a simpler term with the same value.
 //!
 //! Terms have no side effects: their operators are the pure ones, and their leaves are constants
 //! and atoms, whose values are observed before the term is evaluated.

@@ -1,7 +1,8 @@
 //! EXPRESSION that is calculated in a wider type: `sum += (long long)a * b;`, `1LL << k`, `(long long)x * y % m`.
 //!
-//! Where a calculation in `int` gives a number that is used as a wider one, or is brought back by a remainder, a quotient or a comparison, one
-//! cast keeps what would be lost. As the value's type changes, these are no terms of the hole: each is executed.
+//! A calculation in `int` may overflow although its result is used as a wider number, or made small again by a remainder, a quotient or
+//! a comparison. One cast prevents that. The cast changes the type of the value, so such candidates are no terms of the hole. Each is
+//! executed by itself.
 
 use patchwright_csource::{BinaryOperator, CastKind, ExprId, ExprKind, StmtKind, Storage};
 use patchwright_text::{Edit, Span, apply_edits};

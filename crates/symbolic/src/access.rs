@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use patchwright_ir::{Type, Undefined};
+use patchwright_ir::{Type, Undefined, bytes};
 use patchwright_solve::Term;
 
 use crate::{
@@ -136,7 +136,7 @@ impl Encoder<'_> {
                     world,
                     leaf.condition,
                     Undefined::WildPointer,
-                    || format!("{what} of {size} bytes of a function"),
+                    || format!("{what} of {} of a function", bytes(size)),
                     place,
                 );
                 continue;
@@ -163,7 +163,13 @@ impl Encoder<'_> {
                     world,
                     bad,
                     Undefined::OutOfBounds,
-                    || format!("{what} of {size} bytes outside of {}", described(&object)),
+                    || {
+                        format!(
+                            "{what} of {} outside of {}",
+                            bytes(size),
+                            described(&object)
+                        )
+                    },
                     place,
                 );
             }
@@ -179,7 +185,8 @@ impl Encoder<'_> {
                 kind,
                 || {
                     format!(
-                        "{what} of {size} bytes of {}, which is no longer there",
+                        "{what} of {} of {}, which is no longer there",
+                        bytes(size),
                         described(&object)
                     )
                 },
@@ -237,28 +244,29 @@ impl Encoder<'_> {
     }
 
     fn nothing_there(&self, leaf: &Leaf, size: u64, what: &str) -> (Undefined, String) {
+        let size = bytes(size);
         match (leaf.object, self.numbers.get(leaf.object as usize)) {
             (0, _) => match self.terms.as_constant(leaf.offset) {
                 Some(address) if address < 4096 => (
                     Undefined::NullPointer,
-                    format!("{what} of {size} bytes through a null pointer"),
+                    format!("{what} of {size} through a null pointer"),
                 ),
                 _ => (
                     Undefined::WildPointer,
-                    format!("{what} of {size} bytes through a pointer to no object"),
+                    format!("{what} of {size} through a pointer to no object"),
                 ),
             },
             (_, Some(Kind::Heap)) => (
                 Undefined::UseAfterFree,
-                format!("{what} of {size} bytes of memory that was freed"),
+                format!("{what} of {size} of memory that was freed"),
             ),
             (_, Some(_)) => (
                 Undefined::UseAfterScope,
-                format!("{what} of {size} bytes of a local that is no longer there"),
+                format!("{what} of {size} of a local that is no longer there"),
             ),
             _ => (
                 Undefined::WildPointer,
-                format!("{what} of {size} bytes through a pointer to no object"),
+                format!("{what} of {size} through a pointer to no object"),
             ),
         }
     }

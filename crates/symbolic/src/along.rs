@@ -1,9 +1,9 @@
 //! Encoding along an input: of all paths only the one that the program takes for it.
 //!
-//! Operators, memory and the library mean what they mean in every encoding; whatever would part the paths is decided by
-//! evaluating its condition for the input, and is written down as a [`Turn`]. So nothing is merged and nothing unwound, and
-//! all that the encoding says holds for exactly the inputs for which all turns hold (concolic execution; chapter 2.2 of the
-//! thesis "Automated Regression Testing and Verification of Complex Code Changes").
+//! Operators, memory and the library mean the same as in every encoding. At a branch the condition is evaluated for the input, and
+//! the decision is recorded as a [`Turn`]. So nothing is merged or unwound. The encoding is true for exactly the inputs for which
+//! all turns hold (concolic execution; chapter 2.2 of the thesis "Automated Regression Testing and Verification of Complex
+//! Code Changes").
 
 use std::rc::Rc;
 

@@ -138,11 +138,11 @@ pub enum FailureKind {
 /// A failure with the condition under which it happens.
 #[derive(Clone, Debug)]
 pub struct Failure {
-    /// What.
+    /// The kind of the failure.
     pub kind: FailureKind,
     /// In words.
     pub message: String,
-    /// Where.
+    /// The place in the source.
     pub place: Place,
     /// The condition: control gets there, what was assumed before holds, and this fails. Failures are
     /// listed in the order in which an execution meets them; the first one that holds is what happens.
@@ -176,9 +176,9 @@ pub struct Unwinding {
 /// Something that could not be encoded, with the condition under which executions get there.
 #[derive(Clone, Debug)]
 pub struct Unknown {
-    /// Why.
+    /// What is not encoded.
     pub reason: String,
-    /// Where.
+    /// The place in the source.
     pub place: Place,
     /// The condition under which an execution gets there; what happens from then on is not known.
     pub condition: Term,
@@ -187,7 +187,7 @@ pub struct Unknown {
 /// A step of an execution for the trace: an object got a value, or a condition decided.
 #[derive(Clone, Debug)]
 pub struct Step {
-    /// Where.
+    /// The place in the source.
     pub place: Arc<Place>,
     /// The condition under which it is executed.
     pub condition: Term,
@@ -216,7 +216,7 @@ pub struct Output {
     pub condition: Term,
     /// To standard error, not standard output.
     pub error: bool,
-    /// What.
+    /// The text that is printed.
     pub piece: Piece,
 }
 

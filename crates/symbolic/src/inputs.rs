@@ -29,7 +29,7 @@ pub struct Before {
 }
 
 impl Before {
-    /// Returns the number of such elements that the bits of its input mean.
+    /// Returns the number of elements before the target, given the value of the input that decides it. It is at most `most`.
     pub fn count(&self, bits: u128) -> u64 {
         u64::try_from(bits).unwrap_or(u64::MAX).min(self.most)
     }
@@ -38,7 +38,7 @@ impl Before {
 /// One more target that a pointer may have, with the inputs that choose it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Way {
-    /// What.
+    /// The target.
     pub to: Target,
     /// It leads so many elements behind what the other pointer leads to at most, or behind the first of a global.
     pub most: u64,

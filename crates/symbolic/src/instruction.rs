@@ -333,8 +333,12 @@ impl<'p> Encoder<'p> {
         name: &str,
         place: &Place,
     ) -> Go<Term> {
+        let shown = match name.contains(' ') {
+            true => name.to_owned(),
+            false => format!("`{name}`"),
+        };
         let Some(meaning) = meaning else {
-            let reason = format!("{name} of values of type {ty} is not encoded");
+            let reason = format!("{shown} of values of type {} is not encoded", ty.in_c());
             self.unknown(&state.world, reason, place);
             return Err(Dead);
         };
@@ -348,10 +352,13 @@ impl<'p> Encoder<'p> {
             let message = || match kind {
                 Undefined::DivisionByZero => format!("{name} by zero"),
                 Undefined::BadShift => {
-                    format!("{name} by too much, or out of a value of type {ty}")
+                    format!(
+                        "{shown} by too much, or out of a value of type {}",
+                        ty.in_c()
+                    )
                 }
-                Undefined::BadConversion => format!("a float that does not fit {ty}"),
-                _ => format!("{name} of values of type {ty} overflows"),
+                Undefined::BadConversion => format!("a float that does not fit {}", ty.in_c()),
+                _ => format!("{shown} of values of type {} overflows", ty.in_c()),
             };
             match (kind, name) {
                 // Processors have no quotient by zero, nor one that does not fit.
@@ -783,7 +790,13 @@ impl<'p> Encoder<'p> {
                 world,
                 yes,
                 Undefined::BadVariadic,
-                || format!("an argument of type {given} is read as {ty}"),
+                || {
+                    format!(
+                        "an argument of type {} is read as {}",
+                        given.in_c(),
+                        ty.in_c()
+                    )
+                },
                 place,
             );
             return Err(Dead);

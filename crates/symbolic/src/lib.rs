@@ -1,9 +1,8 @@
 //! The bounded encoding: what a program in the IR does, as terms over its inputs.
 //!
-//! [`encode`] unwinds the loops of a linked program up to a bound, inlines its calls, and gives for
-//! everything that may go wrong the condition on the inputs under which it does. Paths that part meet
-//! again where control flow does, so that the size of the formula grows with the program and not with
-//! the number of its paths (Clarke, Kroening and Lerda, "A tool for checking ANSI-C programs", 2004;
+//! [`encode`] unwinds the loops of a linked program up to a bound and inlines its calls. For each failure it returns the
+//! condition on the inputs under which it happens. Paths are merged where control flow joins, so the formula grows with
+//! the program and not with the number of paths (Clarke, Kroening and Lerda, "A tool for checking ANSI-C programs", 2004;
 //! section 3.2 of "Must fault localization for program repair").
 //!
 //! # What is promised

@@ -1,10 +1,10 @@
 //! C's operators on terms: crate `semantics`, for values that are not known.
 //!
-//! A value of a type is a bit-vector of the width of its object (`_Bool` has 8 bits and is 0 or 1, a
-//! pointer has 64, a float its IEEE bits), so the canonical forms of `semantics` are the sign or zero
-//! extensions of what stands here. Undefined behaviour is a condition beside the value; where it
-//! holds the value means nothing, but is what the processor would give (overflow wraps), for those
-//! who accept it.
+//! A value is a bit-vector of the width of its object: `_Bool` has 8 bits and is 0 or 1, a pointer has 64 bits, a float its
+//! IEEE bits. The canonical forms of `semantics` are sign or zero extensions of these vectors.
+//!
+//! Undefined behaviour is a condition beside the value. If the condition is true, the value is what the processor would give
+//! (overflow wraps); only callers that accept undefined behaviour may use it.
 //!
 //! The tests hold every function here to `semantics` and to `ir::wide`.
 

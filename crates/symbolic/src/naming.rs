@@ -33,7 +33,8 @@ pub fn behind(name: &str, count: u64, index: u64, to: &Shape) -> String {
     }
 }
 
-/// Returns the name of a member of an object, or of what [`behind`] names.
+/// Returns the C expression of member `member` of the object called `name`: `s.m`, or `p->m` for `*p` and for the beginnings of
+/// names that [`behind`] returns.
 pub fn member(name: &str, member: &str) -> String {
     if name.ends_with("->") {
         return format!("{name}{member}");

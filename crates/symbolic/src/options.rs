@@ -223,7 +223,8 @@ impl ParameterShape {
         found.map_or(&[], |(_, ways)| ways)
     }
 
-    /// Returns the elements before the target of `pointer`, if another pointer points into its array.
+    /// Returns which elements lie before the one that `pointer` points to. Returns `None` if no other pointer leads into the same
+    /// array, because then nothing lies before it.
     pub fn before(&self, pointer: &str) -> Option<&Before> {
         let found = self.before.iter().find(|(name, _)| name == pointer);
         found.map(|(_, before)| before)
@@ -266,8 +267,8 @@ pub struct Options {
     /// Rounds of a loop that are followed where its condition is decided by constants; further ones count towards `bound`.
     /// Of a program with choices, as many as it needs without them: an alternative may make a loop endless.
     pub decided_rounds: Option<u64>,
-    /// Rounds of a loop that are followed in the same way where constants decide how many there are, but some executions end
-    /// on the way, as where an assertion fails: each adds to what has to be decided.
+    /// Like `decided_rounds`, for loops that some executions leave early, as by a failing assertion. Each round adds to the
+    /// formula, so the number is smaller.
     pub checked_rounds: u64,
     /// Calls of one function within each other.
     pub recursion: u32,

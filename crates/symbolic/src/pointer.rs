@@ -1,9 +1,8 @@
 //! Pointers: terms of 64 bits, of which it is known what objects they point to.
 //!
-//! An address is the number of its object in the upper half and, in the lower one, the offset counted
-//! from [`BASE`], as in the interpreter. Number 0 is no object: what points there is null, or an
-//! integer. Beside each term stands how it was made: under which condition it points to which object,
-//! and at what offset, with a sign and in 64 bits, so that arithmetic that leaves the object is seen.
+//! An address has the number of its object in the upper half and the offset from [`BASE`] in the lower one, as in the
+//! interpreter. Number 0 is no object: such a pointer is null or an integer. Each term also knows its targets: the condition under
+//! which it points to an object, and the signed offset in 64 bits. So arithmetic that leaves the object is detected.
 
 use std::rc::Rc;
 

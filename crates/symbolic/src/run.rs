@@ -241,7 +241,13 @@ impl<'p> Encoder<'p> {
                 world,
                 yes,
                 Undefined::BadCall,
-                || format!("an argument of type {given} is taken as {expected}"),
+                || {
+                    format!(
+                        "an argument of type {} is taken as {}",
+                        given.in_c(),
+                        expected.in_c()
+                    )
+                },
                 place,
             );
             let sort = meaning::sort(expected)?;
@@ -835,5 +841,5 @@ const LIBRARY_ROUNDS: u32 = 1 << 20;
 
 /// Why a value of this type is not known.
 pub(crate) fn no_term(ty: Type) -> String {
-    format!("a value of type {ty} is not encoded")
+    format!("a value of type {} is not encoded", ty.in_c())
 }

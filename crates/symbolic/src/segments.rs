@@ -46,8 +46,8 @@ pub struct Segments<'m> {
 }
 
 impl<'m> Segments<'m> {
-    /// Cuts a function. It is `None` if more goes from round to round than numbers in variables and
-    /// memory behind arguments.
+    /// Cuts the function `name` at the heads of its loops into segments without loops. Returns `None` if rounds pass on anything but
+    /// numbers in variables and memory behind arguments.
     pub fn of(
         module: &'m Module,
         name: &str,

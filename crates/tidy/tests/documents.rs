@@ -16,6 +16,9 @@ const MOST_WORDS: [(&str, usize); 7] = [
     ("docs/results/", 400),
 ];
 
+/// Most words of all pages together.
+const MOST_WORDS_OF_ALL: usize = 40_000;
+
 /// Flags of other programs that pages name.
 const FOREIGN_FLAGS: [&str; 4] = ["no-tests", "privileged", "release", "test-dir"];
 
@@ -176,6 +179,16 @@ fn pages_are_short() {
         }
     }
     assert_none(complaints);
+}
+
+#[test]
+fn all_pages_together_can_be_read() {
+    let count = |page: &PathBuf| read(&root().join(page)).split_whitespace().count();
+    let words: usize = pages().iter().map(count).sum();
+    assert!(
+        words <= MOST_WORDS_OF_ALL,
+        "all pages have {words} words, and {MOST_WORDS_OF_ALL} at most: shorten what is said twice"
+    );
 }
 
 /// The flags in a text, without what they begin with.

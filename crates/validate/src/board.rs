@@ -278,7 +278,7 @@ impl<'b> Board<'b> {
         self.settle(entry, checked, false);
     }
 
-    /// Counts the untouched program: whether it was built for this run.
+    /// Counts a build of the untouched program, if `is_built`.
     pub fn count_untouched(&self, is_built: bool) {
         self.state().stats.untouched_builds += usize::from(is_built);
     }
@@ -462,20 +462,19 @@ fn left_out(entry: &Entry) -> Vec<String> {
     let mut notes = Vec::new();
     if !tests.is_empty() {
         notes.push(format!(
-            "what it changes of the tests is left out: {} (--trust-test-changes takes it)",
+            "its changes of tests are left out: {} (--trust-test-changes takes them)",
             names(tests)
         ));
     }
     if !beside.is_empty() {
         notes.push(format!(
-            "what it changes of files that are no part of the program is left out: {}",
+            "its changes of files outside of the program are left out: {}",
             names(beside)
         ));
     }
     let is_empty = entry.patch().is_some_and(|patch| patch.changes.is_empty());
     if is_empty && !notes.is_empty() {
-        notes
-            .push("nothing of it is left: the verdict is that of the untouched program".to_owned());
+        notes.push("no change is left: the verdict is that of the untouched program".to_owned());
     }
     notes
 }

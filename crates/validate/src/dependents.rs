@@ -192,7 +192,8 @@ impl Dependents {
 pub struct Inputs(Vec<(PathBuf, Option<(SystemTime, u64)>)>);
 
 impl Inputs {
-    /// Whether one of the files was changed since.
+    /// Whether the time or length of one of the files differs in the copy `sandbox` from what was recorded. The first such file
+    /// is logged.
     pub fn have_changed(&self, sandbox: &Sandbox) -> bool {
         let now = |file: &Path| state(&sandbox.folder().join(file));
         let changed = self.0.iter().find(|(file, before)| now(file) != *before);

@@ -2,27 +2,26 @@
 //!
 //! [`validate`] takes a [`PatchSet`] and gives each patch a [`PatchVerdict`]:
 //!
-//! 1. [`prepare`](mod@prepare): a copy of the project is built (the *pristine copy*, in which
-//!    nothing is ever run again), and the tests of the untouched program are run twice; once, or not at all, where that costs more than
-//!    it tells (`unasked`, `cost`).
-//! 2. [`woven`]: patches that can be woven into one program are validated together, by crate
-//!    `schemata`. Of the patches that are plausible there, change the same functions and ended all
-//!    tests in the same way with the same output, one is confirmed by the next step.
-//! 3. [`plain`]: each other patch by itself: applied to a worker's copy, built with the project's own
-//!    build command, tested; then the copy is put back to what it was.
+//! 1. [`prepare`](mod@prepare) builds a copy of the project, the *pristine copy*. Nothing is ever run in it. The tests of the
+//!    untouched program are run twice. If that costs more than it tells, they are run once or not at all (`unasked`, `cost`).
+//! 2. [`woven`] validates together the patches that can be woven into one program, with crate `schemata`. Plausible patches form a
+//!    class if they change the same functions and end all tests in the same way with the same output. Step 3 confirms one of each
+//!    class.
+//! 3. [`plain`] validates each other patch by itself: applies it to a worker's copy, builds with the project's own build
+//!    command, tests, and restores the copy.
 //!
 //! [`schedule`] orders the tests, [`journal`] keeps what is known across interruptions, and [`mod@serve`] validates patches as they come.
 //!
 //! # Invariants
 //! * The user's tree is only read.
-//! * A patch that is called plausible has passed all tests in a build of exactly its tree, or in a
-//!   woven program, with the same outcome of every test as one of the same functions that has passed
-//!   them in such a build (unless the run is told not to confirm). A verdict against a patch comes from such a build, or from a
-//!   woven program that did what the patched one does. Patches that make the same tree share a
-//!   verdict, and that is said.
-//! * Which verdict a patch gets, and which test is named for it, depends neither on the number of
-//!   workers, nor on how fast they are, nor on what was resumed. Time-outs, and tests that do not always do the same, are the exception:
-//!   where the untouched program is not asked, the fastest patch that passes a test says how long it may take.
+//! * A plausible patch has passed all tests in one of two ways. Either its own tree was built and tested; or it passed in a woven
+//!   program, and a patch of the same functions with the same outcomes was confirmed by a build (unless the run is told not to
+//!   confirm).
+//! * A verdict against a patch comes from a build of its tree, or from a woven program that did what the patched one does. Patches
+//!   that make the same tree share a verdict, and the report says so.
+//! * The verdict on a patch, and the test named for it, depend neither on the number or speed of workers nor on what was resumed.
+//!   Time-outs and unsteady tests are the exception. If the untouched program is not run, the fastest patch that passes a test
+//!   sets its time-out.
 //! * A time-out is never a pass.
 
 pub mod dependents;
@@ -135,9 +134,9 @@ pub enum Confirm {
 }
 
 impl Default for ValidateOptions {
-    /// One worker, the first failing test only, everything that is faster, confirmed; time-outs of 5 s and 1.5
-    /// times what a test takes on the untouched program (the rule of ExpressAPR's evaluation,
-    /// section VIII-D), 10 minutes for a build, no journal.
+    /// Returns options for one worker that ends a patch at its first failing test, uses all accelerations and confirms plausible
+    /// patches. A test may take 5 s plus 1.5 times its time on the untouched program (the rule of ExpressAPR's evaluation,
+    /// section VIII-D), a build 10 minutes. There is no journal.
     fn default() -> Self {
         ValidateOptions {
             jobs: 1,
@@ -167,8 +166,8 @@ impl Default for ValidateOptions {
 }
 
 impl ValidateOptions {
-    /// Whether plausible patches that are built by themselves pass their tests twice: where some test is known to be unsteady, or
-    /// what a test does depends on what those before it have left (`leaves`). Elsewhere a second run tells what the first one told.
+    /// Whether plausible patches that are built by themselves must pass their tests twice. That is so if some test is flaky, or if tests
+    /// depend on what earlier tests have left (`leaves`). Otherwise a second run tells nothing new.
     pub(crate) fn runs_twice(&self, baseline: &patchwright_exec::Baseline, leaves: bool) -> bool {
         match self.confirm {
             Confirm::Never => false,

@@ -170,22 +170,22 @@ pub struct Stats {
     pub duplicates: usize,
     /// What the patches that were woven together took, if some were.
     pub woven: Option<WovenStats>,
-    /// Plausible patches that were built in the end, by themselves or a few together, to see whether the woven program was right.
+    /// Plausible patches of woven programs that an audit built.
     pub audited: usize,
-    /// Of these, those of which it was not.
+    /// Of these, patches that failed in their build.
     pub audits_failed: usize,
-    /// Copies that had to be made anew because they could not be restored.
+    /// Copies that were replaced because they could not be restored.
     pub renewed_copies: usize,
     /// The time of the phases: preparing (copy, build, baseline) and validating.
     pub prepare: Duration,
-    /// As above.
+    /// The wall time of validating the patches.
     pub validate: Duration,
     /// The parts of both, in the order in which they began. Parts of one name are one.
     pub phases: Vec<Phase>,
 }
 
 impl Stats {
-    /// Adds what was done for another part of the patches; its times are not added.
+    /// Adds the counts of another part of the same patch set. Times are not added, because parts run at the same time.
     pub fn add(&mut self, other: &Stats) {
         let Stats {
             untouched_builds,
@@ -240,7 +240,7 @@ pub struct WovenStats {
     pub patches: usize,
     /// Patches that had to be validated by themselves, by reason.
     pub apart: BTreeMap<String, usize>,
-    /// Calls of the compiler to find out what compiles.
+    /// Calls of the compiler to see what compiles.
     pub compilations: usize,
     /// Builds of woven programs.
     pub builds: usize,
@@ -258,9 +258,9 @@ pub struct WovenStats {
     pub splits: BTreeMap<&'static str, usize>,
     /// Texts of patches that can be tried and undone, so that their effects are compared.
     pub captured: usize,
-    /// Those that cannot, by reason.
+    /// Texts that cannot be tried and undone, by reason.
     pub uncaptured: BTreeMap<&'static str, usize>,
-    /// Tests that did not do the same twice, so that nothing was shared in them.
+    /// Unsteady tests, in which nothing was shared.
     pub unsteady: usize,
     /// Patches that may use what nobody has written, and did not in any test.
     pub cleared: usize,
@@ -276,7 +276,7 @@ pub struct WovenStats {
 }
 
 impl WovenStats {
-    /// Adds the numbers of another portion of the set.
+    /// Adds the counts and the time of another portion of the same patch set.
     pub fn add(&mut self, other: &WovenStats) {
         let WovenStats {
             patches,

@@ -50,15 +50,15 @@ pub struct Prepared {
     pub prefix: &'static str,
 }
 
-/// How often the tests of the untouched program are run: twice, once, or not at all.
+/// How much is found out about the untouched program before patches are validated.
 #[derive(Clone, Copy)]
 pub enum Asking<'a> {
-    /// What its tests do, twice, so that those that do not always do the same are known; but once if they take more processor time than
-    /// this says when it is told how the sources are compiled.
+    /// Its tests are run twice, so that flaky ones are known. They are run once if they take more processor time than the function
+    /// permits. The function is given the compile commands of the sources.
     Twice(&'a dyn Fn(&[CompileCommand]) -> Option<Duration>),
-    /// What its tests do, once.
+    /// Its tests are run once.
     Once,
-    /// Whether it builds. What its tests do is asked, twice, if this says so when it is told how its sources are compiled.
+    /// It is built. Its tests are run, twice, only if the function says so for the compile commands of the sources.
     Build(&'a dyn Fn(&[CompileCommand]) -> bool),
     /// Nothing.
     Nothing,

@@ -142,7 +142,8 @@ impl Promising {
         Some(&self.classes.get(&entry)?.checked)
     }
 
-    /// Returns groups of representatives that change only functions, each different ones.
+    /// Returns groups of representatives that one build can confirm: patches that change only existing functions, no function twice in
+    /// a group, and up to [`MOST_TOGETHER`] patches. The order of the set makes no difference.
     pub fn groups(&self, set: &PatchSet) -> Vec<Group> {
         let mut groups: Vec<(Scope, Group)> = Vec::new();
         // Not in the order of the set, so that it does not matter.

@@ -1,11 +1,12 @@
 //! Decides how much of a project to build again for a patch.
 //!
-//! An incremental build is right only as far as the build system knows what depends on what, and
-//! makefiles written by hand often do not know about headers. So only a patch that changes existing
-//! source files, which are compiled by themselves, is left to the incremental build. If it also changes
-//! headers, or sources that others include, all sources are made to look changed to which that makes a difference, or
-//! may make one. For every other one (build files, files that come or go, anything else) the project is copied and built
-//! anew: what an earlier build has made must not take the place of what this one does not make any more.
+//! An incremental build is right only as far as the build system knows what depends on what. Makefiles written by hand often do
+//! not know about headers. So there are three levels:
+//!
+//! 1. A patch that changes only existing sources, each compiled by itself, is left to the incremental build.
+//! 2. If it also changes headers or included sources, all sources that may be affected are made to look changed.
+//! 3. Any other patch (build files, new or deleted files, …) is built in a new copy of the project. Files from an earlier build
+//!    would hide that the patched build does not make them any more.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -172,10 +173,11 @@ const OTHER_LANGUAGES: [&str; 9] = ["cc", "cpp", "cxx", "C", "hh", "hpp", "S", "
 /// Extensions of programs that builds run, besides those that are built.
 const SCRIPTS: [&str; 6] = ["sh", "py", "pl", "awk", "sed", "tcl"];
 
-/// Whether the C sources `known` to be compiled (relative to `folder`) include a file of the tree there, and nobody else reads it:
-/// no recipe or script names it, no other source includes it, which a test may compile, and no rule of a makefile makes anything
-/// of it that is no object. With `in_place` the file itself is woven, as a source is, so that rules may have it among what they depend on, and
-/// it may have any name.
+/// Whether only compiled C sources read the file `relative`. `known` are those sources, relative to `folder`, the tree's root.
+///
+/// The result is false in any of these cases: a recipe or script names the file; a source outside of `known` includes it, because
+/// a test may compile that source; or a makefile makes something other than an object of it. With `in_place` the file itself is
+/// woven like a source. Then it may have any name, and rules may name it as a prerequisite.
 ///
 /// # Errors
 /// What cannot be read.

@@ -35,9 +35,8 @@ struct State {
 }
 
 impl Schedule {
-    /// For `patches` patches. `failing` and `passing` are the tests by what they do on the
-    /// untouched program, in the order of the suite. Without `prioritize` the order is that of the
-    /// suite.
+    /// Makes a schedule for `patches` patches. `failing` and `passing` have the numbers of the tests that fail and pass on the
+    /// untouched program, in the order of the suite. Without `prioritize` every patch gets the order of the suite.
     pub fn new(patches: usize, failing: &[usize], passing: &[usize], prioritize: bool) -> Self {
         let generations = patches.div_ceil(GENERATION);
         let size = |g: usize| (patches - g * GENERATION).min(GENERATION);

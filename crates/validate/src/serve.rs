@@ -201,7 +201,7 @@ fn as_checked(patch: &Validated) -> Option<Checked> {
 /// So often it is looked whether the run is cancelled.
 const PACE: Duration = Duration::from_millis(50);
 
-/// Patches that have come and wait to be validated, and that no more will come.
+/// The queue of `validate --serve`: patches that were read and are not validated yet, and whether the input has ended.
 #[derive(Debug, Default)]
 pub struct Inbox {
     state: Mutex<Waiting>,
@@ -219,19 +219,19 @@ impl Inbox {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Patches have come.
+    /// Appends patches to the queue and wakes [`Inbox::take`].
     pub fn put(&self, patches: Vec<RawPatch>) {
         self.state().patches.extend(patches);
         self.came.notify_all();
     }
 
-    /// No more will come.
+    /// Says that no more patches will come, and wakes [`Inbox::take`].
     pub fn end(&self) {
         self.state().is_over = true;
         self.came.notify_all();
     }
 
-    /// Waits for patches, and takes all that are there; `None` when no more will come, or the run is cancelled.
+    /// Waits for patches and takes all of them. Returns `None` when no more will come, or when the run is cancelled.
     pub fn take(&self, cancel: &CancelToken) -> Option<Vec<RawPatch>> {
         let mut state = self.state();
         while state.patches.is_empty() && !state.is_over && !cancel.is_cancelled() {

@@ -1,9 +1,9 @@
-//! A set of patches is validated in parts on machines that know nothing of each other, and the parts are put together.
+//! Divides a set of patches into parts for machines that know nothing of each other, and puts the results together.
 //!
-//! Patches that make the same tree stay together, and part `K` of `N` has each `N`-th of the different trees. So a part depends on the
-//! set and its own number only. Tests run in an order that depends on no other patch, and what a woven program says of a patch does not
-//! depend on those that are woven with it: the verdicts are those of one machine. Work that one machine shares among patches is done by
-//! each part that needs it.
+//! Part `K` of `N` has each `N`-th of the different patched trees; patches that make the same tree stay together. So a part depends
+//! only on the set and its own number. The verdicts are those of one machine, for two reasons: tests run in an order that depends on
+//! no other patch, and the verdict of a woven program on a patch does not depend on the others in it. Work that one machine
+//! shares among patches is done by each part that needs it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -18,12 +18,12 @@ use crate::ValidateOptions;
 use crate::outcome::{Stats, Tests, Untouched, Validated, Validation, WovenStats};
 use crate::set::PatchSet;
 
-/// One of several parts.
+/// One part of a patch set that several machines divide, written `3/64`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Shard {
-    /// Which, from 1.
+    /// The number of this part, from 1.
     pub number: usize,
-    /// Of how many.
+    /// The number of all parts.
     pub of: usize,
 }
 
@@ -49,13 +49,13 @@ impl FromStr for Shard {
 }
 
 impl Shard {
-    /// Whether this part has the `index`-th of the things that are divided, from 0.
+    /// Whether the `index`-th thing that is divided, from 0, belongs to this part. Parts take turns.
     pub fn has(self, index: usize) -> bool {
         index % self.of == self.number - 1
     }
 }
 
-/// The part of a set that belongs to a shard, and the numbers of its patches in the whole set.
+/// Returns the patches of `set` that belong to `shard`, and the number of each in the whole set.
 pub fn part(set: &PatchSet, shard: Shard) -> (PatchSet, Vec<usize>) {
     let mut distinct = 0;
     let mut owners: Vec<bool> = Vec::with_capacity(set.entries.len());
@@ -88,14 +88,15 @@ pub fn part(set: &PatchSet, shard: Shard) -> (PatchSet, Vec<usize>) {
     (part, numbers)
 }
 
-/// The options of a part: what is decided may not depend on the patches of other parts.
+/// Switches off options with which a verdict could depend on patches of other parts: learning the order of tests, running patches
+/// before the untouched program, and an early stop.
 pub fn options_of_part(options: &mut ValidateOptions) {
     options.prioritize = false;
     options.ask_first = true;
     options.stop_after = None;
 }
 
-/// What a part has found out, as it is kept in a file.
+/// The verdicts and counts of one part, as `validate --shard` writes them to a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PartResult {
     /// The name of the schema.
@@ -147,7 +148,8 @@ struct WovenDone {
 const SCHEMA: &str = "patchwright-validate-shard";
 const VERSION: u32 = 1;
 
-/// What all parts of one run have in common, as a digest.
+/// Returns a digest of everything that parts of one run must share: project files, tests, patches and options. [`merge`] refuses
+/// parts with different keys.
 ///
 /// # Errors
 /// A project that cannot be read.
@@ -184,7 +186,8 @@ pub fn key(
 }
 
 impl PartResult {
-    /// What a part has found out, with the numbers of its patches in the whole set of `total`.
+    /// Makes the result of a part. `outcome` numbers the patches of the part alone; `numbers` has the number of each in the whole
+    /// set, which has `total` patches.
     pub fn new(
         key: String,
         shard: Shard,
@@ -238,21 +241,21 @@ impl PartResult {
         }
     }
 
-    /// Which part it is.
+    /// Returns which part this is the result of.
     pub fn shard(&self) -> Shard {
         self.shard
     }
 
-    /// As a file's text.
+    /// Returns the result as JSON, the format of the files that [`merge`] puts together.
     pub fn to_json(&self) -> String {
         // Strings and numbers only: this cannot fail.
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// Reads the text of such a file.
+    /// Reads the JSON that [`PartResult::to_json`] wrote.
     ///
     /// # Errors
-    /// What is wrong with it, in words.
+    /// In words what is wrong with the text: another format, or another version.
     pub fn from_json(text: &[u8]) -> Result<Self, String> {
         let read: PartResult = serde_json::from_slice(text)
             .map_err(|error| format!("it is no result of validate --shard: {error}"))?;
@@ -274,7 +277,7 @@ impl PartResult {
             .map(|result| result.test)
             .all(|test| test < read.tests.names.len());
         if !all.copied().collect::<Vec<_>>().iter().all(is_within) || !are_known {
-            return Err("it names patches or tests that there are none of".to_owned());
+            return Err("it names patches or tests that do not exist".to_owned());
         }
         Ok(read)
     }
@@ -288,28 +291,30 @@ pub enum MergeError {
     Nothing,
     /// They are of different runs.
     #[error(
-        "part {first} and part {second} are of different runs: the project, the patches or the flags differ"
+        "part {first} and part {second} are of different runs; run them with the same project, patches and flags"
     )]
     Different {
         /// A part.
         first: Shard,
-        /// Another one.
+        /// The part that contradicts it.
         second: Shard,
     },
     /// A test does not do the same on all machines.
     #[error(
-        "test {test} of the untouched program does not do the same in part {first} as in part {second}; run one of them again where it does"
+        "test {test} behaves differently on the untouched program in part {first} and in part {second}; run one of the parts again on a machine like the other one"
     )]
     Tests {
         /// The test.
         test: String,
         /// A part.
         first: Shard,
-        /// Another one.
+        /// The part that contradicts it.
         second: Shard,
     },
     /// A part was run twice, and the verdicts differ.
-    #[error("part {shard} was run twice, and the verdicts on {patch} differ: {first} and {second}")]
+    #[error(
+        "part {shard} was run twice, and the verdicts on {patch} differ: {first} and {second}; merge only one of the two files, and look for a flaky test"
+    )]
     Contradiction {
         /// The part.
         shard: Shard,
@@ -322,7 +327,7 @@ pub enum MergeError {
     },
 }
 
-/// Parts that were put together.
+/// The results of all parts as one validation, and what is missing from it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Merged {
     /// What one machine would have said; interrupted if something is missing.

@@ -1,9 +1,9 @@
 //! Confirms several plausible patches by one build with all of them.
 //!
-//! Woven, each passes all tests. What is left to be shown is that the weaving did not make it pass: that a compiler makes of its
-//! text in place of the original's what it made of it beside the original. One build shows that for several patches that change
-//! different functions. If it does not pass, that says nothing about any of them: the halves are tried, and what is left alone is built by
-//! itself.
+//! Woven, each of them passes all tests. It remains to be shown that the weaving did not make it pass: the compiler must treat the
+//! patched text in place of the original as it did beside the original. One build shows that for several patches of
+//! different functions. If that build fails a test, nothing is known about the single patches. Then both halves are tried, down to
+//! single patches, which are built by themselves.
 
 use std::ops::ControlFlow;
 

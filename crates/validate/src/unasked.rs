@@ -23,8 +23,8 @@ pub(crate) const FEW: usize = 2;
 /// Of more patches the untouched program is asked first.
 const MOST: usize = 12;
 
-/// Of no more tests than so many it is found out with the first patches whether they take long: then hardly an execution would be saved
-/// by weaving, and to run them on the untouched program would take a large part of all the time.
+/// If there are at most so many tests, the first patches show whether they take long, and the untouched program is not run. Weaving would
+/// save hardly an execution then, and running the untouched program would take a large part of the whole time.
 const FEW_TESTS: usize = 3;
 
 /// Beside more patches, what the tests of the untouched program take counts little.

@@ -39,11 +39,15 @@ pub struct Woven<'a> {
 }
 
 impl Woven<'_> {
-    /// Validates patches. `base` has a built copy of the untouched program, which is to be restored
-    /// afterwards. The tests are run in the order `order`. `settle` is told each verdict against a
-    /// patch, by the patch's index, as soon as it is known; and, at the end, with
-    /// [`PatchVerdict::Plausible`] those that pass all tests. With those comes what the patch did in each
-    /// test that was run, and once more if the tests leave something behind and were run twice. `set_apart` is told each patch that has to be validated by itself, and why.
+    /// Validates `patches` in woven programs, and returns counts of the work.
+    ///
+    /// - `base` has a built copy of the untouched program. The caller restores that copy afterwards.
+    /// - `order` has the tests' numbers in the order in which they are run.
+    /// - `settle` is called with a patch's index and its verdict. A verdict against a patch comes as soon as it is
+    ///   known, [`PatchVerdict::Plausible`] at the end. A plausible patch's [`Conduct`] has what it did in each test;
+    ///   twice, if tests leave files behind and were run twice.
+    /// - `set_apart` is called with the index of each patch that a woven program cannot hold, and with the reason. The
+    ///   caller validates it by itself.
     ///
     /// # Errors
     /// When the run is cancelled, or the engine's own processes and files fail. Patches without a

@@ -192,8 +192,7 @@ fn cases_that_a_patch_changes_are_taken_as_they_are_then_if_that_is_trusted() {
     assert_eq!(
         outcome.patches[2].notes,
         [
-            "what it changes of the tests is left out: cases/sum.args, cases/sum.out \
-             (--trust-test-changes takes it)"
+            "its changes of tests are left out: cases/sum.args, cases/sum.out (--trust-test-changes takes them)"
         ]
     );
 }

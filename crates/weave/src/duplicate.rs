@@ -41,8 +41,8 @@ const HARMLESS_PRAGMAS: [&[&str]; 8] = [
 
 /// Whether a function's body, from `{` to `}`, means the same when it stands in the file twice.
 ///
-/// What only a parser sees is up to the caller: nested functions, and functions that are `inline` without `static`
-/// (their body must not mention objects with internal linkage, such as the selection bytes).
+/// The caller must exclude what only a parser sees: nested functions, and functions that are `inline` without `static`. Bodies of
+/// the latter must not mention objects with internal linkage, such as the selection bytes.
 ///
 /// # Errors
 /// The first reason against it.
@@ -90,7 +90,8 @@ struct Macros<'a> {
 /// By name: whether it is defined now, and how many definitions there were.
 type Defined<'a> = BTreeMap<&'a [u8], (bool, usize)>;
 
-/// What is defined after one of two ways, as far as that matters: defined on either, and as often as on the one with more definitions.
+/// Joins the macros known after two branches: a macro is defined if either branch defines it, and counts its definitions as the branch
+/// with more of them.
 fn joined<'a>(mut one: Defined<'a>, other: &Defined<'a>) -> Defined<'a> {
     for (&name, &(is_defined, times)) in other {
         let known = one.entry(name).or_default();

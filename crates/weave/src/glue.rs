@@ -322,9 +322,9 @@ __attribute__((__no_sanitize_address__,__used__)) __PW_COLD const char *__pw_asa
 #endif
 "#;
 
-/// A woven function is several times as long as it was, and what optimises it takes more than that longer: a file of 190 lines
-/// takes 11 s with `-O2`, 3.5 s with `-Og`. That inlines what it must, too. Where variables are, for debuggers, is a quarter of what is
-/// left; lines are still told.
+/// Makes gcc optimise less. A woven function is several times as long as the original, and optimising it takes even longer: a file
+/// of 190 lines takes 11 s with `-O2` and 3.5 s with `-Og`, which also inlines what must be inlined. Tracking variables for
+/// debuggers would take a quarter of the rest; line numbers are kept.
 const QUICKLY: &str = r#"#if defined __GNUC__ && !defined __clang__ && defined __OPTIMIZE__
 #pragma GCC optimize ("Og", "no-var-tracking", "no-var-tracking-assignments")
 #endif

@@ -1,10 +1,10 @@
 //! Meta-programs: holes woven into C source.
 //!
-//! [`weave_file`] gives every woven function its body twice, behind one test of a byte: a copy in which the holes ask
-//! the probe, and the original. So a program in which nothing is selected runs the code it always ran, at the price of
-//! that test, and what a compiler derives from the source (`__LINE__`, `__func__`, warnings as errors, debugging
-//! information) stays as it was. A few lines of C in front of the file, the *glue*, hold the selection bytes and a
-//! constructor that maps the probe into the process when there is a run to report to.
+//! [`weave_file`] gives every woven function two bodies, and one test of a byte chooses: a copy in which the holes ask
+//! the probe, and the original. If nothing is selected, the program runs its original code at the price of that test.
+//! Everything that a compiler derives from the source stays as it was: `__LINE__`, `__func__`, warnings, debugging
+//! information. A few lines of C in front of the file, the *glue*, hold the selection bytes and a constructor. The constructor maps
+//! the probe into the process if there is a run to report to.
 //!
 //! [`mark_file`] does less: it puts a mark in front of statements and operands, which notes in shared memory that they are executed.
 //! Bodies are not given twice, so that it takes functions that [`weave_file`] does not.

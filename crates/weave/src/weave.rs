@@ -20,8 +20,9 @@ pub struct WovenFunction {
     pub body: Span,
     /// Names of the labels that the body defines, outside of nested functions.
     pub labels: Vec<String>,
-    /// The holes, in any order. One may lie in another; of two with the same span the first is the outer one, but that
-    /// [`HookKind::Before`](crate::HookKind::Before) and [`HookKind::After`](crate::HookKind::After), which make several statements of one, are outside of all others.
+    /// The holes, in any order. One may lie in another. Of two with the same span the first is the outer one. But
+    /// [`HookKind::Before`](crate::HookKind::Before) and [`HookKind::After`](crate::HookKind::After), which make several statements
+    /// of one, are always outside.
     pub hooks: Vec<Hook>,
     /// Places for assignments, in any order. They come before what else begins there.
     pub assignments: Vec<AssignmentPlace>,
@@ -115,9 +116,10 @@ pub fn weave_file(
     Ok(weave(source, functions, run, None)?.text)
 }
 
-/// Weaves functions of one file as [`weave_file`] does, so that a compiler's message tells which woven part it is about: each
-/// part stands on lines of its own, and the copy with the holes of a function counts its lines from 1, in a file that exists
-/// nowhere ([`Apart::part`]). `name` is what messages call the source.
+/// Weaves functions of one file as [`weave_file`] does, in a layout in which a compiler's message tells which woven part it is about.
+///
+/// Each part stands on lines of its own. The copy of a function that has the holes counts its lines from 1, under the name of a
+/// file that does not exist ([`Apart::part`]). `name` is the name that messages give the source.
 ///
 /// # Errors
 /// As [`weave_file`].

@@ -1,7 +1,8 @@
-//! The verdicts of classes against plainly compiling and running every candidate of a large sample: each candidate is
-//! put into the source as text, hundreds of such sources are compiled into one program, and every run is a process of
-//! its own. What differs is looked at again by itself, and under the compilers' sanitizers: a candidate that they
-//! report is undefined without anybody seeing it, and no execution needs to agree with any other.
+//! Compares verdicts of classes with plain compilation and execution of every candidate of a large sample.
+//!
+//! Each candidate is put into the source as text. Hundreds of such sources are compiled into one program, and every run is a
+//! process of its own. A candidate with another verdict is built again by itself, and with the compilers' sanitizers. If they
+//! report it, its behaviour is undefined, and the verdicts need not agree.
 
 mod batch;
 

@@ -157,8 +157,10 @@ impl Data {
         }
     }
 
-    /// Fits the weights of the columns `allowed` to the groups `kept`. `penalty` draws weights to
-    /// those in `expected`.
+    /// Returns the weights under which the developers' candidates of the groups `kept` are likeliest (conditional logit).
+    ///
+    /// Columns outside of `allowed` keep weight 0. Half of `penalty` times the squared distance from `expected` is added to the loss. The
+    /// search begins at `start`, or at `expected` without one.
     pub fn fit(
         &self,
         kept: &[bool],

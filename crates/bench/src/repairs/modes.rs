@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Arguments, developer::Developer, list::Entry};
 
-/// The result of one search.
+/// The counts and times of one search of a project, as the tables of `docs/results/repair.md` show them.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Run {
     /// Candidates whose cost was reached.
@@ -37,9 +37,9 @@ pub struct Run {
     pub plausible: u64,
     /// Time of the search.
     pub seconds: f64,
-    /// The time was up before all was explored.
+    /// Whether the time was over before everything was explored.
     pub out_of_time: bool,
-    /// It had made as many executions as it was to make before all was explored.
+    /// Whether the permitted number of executions was reached before everything was explored.
     pub out_of_executions: bool,
     /// The part of the space that was explored, where it is a random one.
     pub sampled: Option<f64>,

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt::Write};
 
 use super::modes::{Kind, Measured, Run};
 
-/// All tables, as Markdown.
+/// Returns the tables of `docs/results/repair.md` as Markdown, made of the measured projects.
 pub fn tables(projects: &[Measured]) -> String {
     let mut text = String::new();
     effectiveness(&mut text, projects);

@@ -18,8 +18,8 @@ const NUMBERS: [i64; 8] = [-1, 0, 1, 2, -2, 3, 10, 100];
 /// In the place of another word.
 const TEXTS: [&str; 4] = ["", "a", "ab", "A b"];
 
-/// Returns such inputs, each with the name of the test from which it is made. Inputs of one kind of
-/// change come together, for all tests.
+/// Returns up to 160 inputs made of `seeds` (named tests) by replacing one number or word, each with the name of its test. The
+/// first change of each test comes before the second change of any.
 pub fn of(seeds: &[(String, Case)]) -> Vec<(String, Case)> {
     let each: Vec<(&String, Vec<Case>)> = seeds
         .iter()

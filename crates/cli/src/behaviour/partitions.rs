@@ -40,7 +40,7 @@ pub struct Found {
     pub cases: Vec<Case>,
 }
 
-/// Compares built versions by partitions.
+/// Compares a patched program with the untouched one by partitions of all inputs, for `--compare`.
 pub struct Symbols<'a> {
     pub project: &'a Project,
     pub scratch: &'a Scratch,

@@ -15,7 +15,7 @@ const MOST_TURNS: usize = 4;
 pub struct Entry {
     /// The test that it comes from.
     pub of: String,
-    /// It.
+    /// The input itself.
     pub case: Case,
     /// How near its executions come to what has changed.
     pub near: Near,

@@ -213,7 +213,11 @@ impl Cover {
         near.max().copied().unwrap_or_default()
     }
 
-    /// Finds the source lines of new places, if it is time to. The result is whether it did.
+    /// Asks `addr2line` for the source lines of new places in `program`, and notes how near each is to the change. That is slow, so
+    /// it happens only after so many executions, or with `at_once`. Returns whether places were looked up.
+    ///
+    /// # Errors
+    /// A coverage file that cannot be read.
     pub fn ask(
         &mut self,
         runner: &mut Runner,

@@ -66,7 +66,7 @@ pub struct Seen {
     pub after: f64,
 }
 
-/// The numbers of a search.
+/// What a search by executions has found: counts, and one small input for each kind of difference.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     /// Inputs that all versions were executed with.
@@ -81,20 +81,20 @@ pub struct Tally {
     pub unsteady: Vec<String>,
 }
 
-/// The limits of a search.
+/// When a search by executions ends.
 pub struct Extent<'a> {
-    /// It ends then.
+    /// The latest moment at which it ends.
     pub end: Instant,
     /// Inputs at most.
     pub inputs: usize,
     /// Kinds of differences after which it ends.
     pub kinds: usize,
-    /// Once something was found, so long it is looked for something else; without it until the end.
+    /// How long the search goes on after its last find; without a value it goes on until `end`.
     pub patience: Option<Duration>,
-    /// It ends when this says so.
+    /// The search ends as soon as this returns true.
     pub interrupt: &'a dyn Fn() -> bool,
-    /// What differs is executed again until it is sure, and counted by kinds; else only what each input does is wanted, and nothing
-    /// goes on beyond the end.
+    /// Whether differences are executed again until they are certain, and counted by kinds. Otherwise only the effect of each
+    /// input is wanted, and nothing goes on beyond `end`.
     pub confirms: bool,
 }
 

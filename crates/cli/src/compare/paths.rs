@@ -36,7 +36,7 @@ const MOST_NUMBER: u128 = 100_000;
 /// Calls of one function within each other at most.
 const MOST_RECURSION: u32 = 400;
 
-/// What is explored, prepared for another thread.
+/// The two versions and how to encode them, as the thread that follows single paths needs them.
 pub struct Setup {
     /// OLD and NEW, with what is known of the library.
     pub modules: [Vec<Module>; 2],
@@ -134,7 +134,7 @@ impl Setup {
     }
 }
 
-/// What the two threads tell each other.
+/// The state that the thread for formulas and the thread for single paths share.
 #[derive(Default)]
 pub struct Shared {
     /// Nobody needs the paths any more.
@@ -156,7 +156,7 @@ impl Shared {
         std::mem::take(&mut *news)
     }
 
-    /// Returns when the first difference was found, in seconds.
+    /// Returns when the first difference was found, in seconds since the start of the command.
     pub fn first(&self) -> Option<f64> {
         *self.first.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -209,7 +209,7 @@ fn assume(
 ) -> Result<(), Problem> {
     let Some(function) = &args.function else {
         return Err(Problem::Input(
-            "--assume speaks of a function's parameters: name it with --function (in `main`, write \
+            "--assume is about a function's parameters: name the function with --function (in `main`, write \
              `__VERIFIER_assume(condition);`)"
                 .to_owned(),
         ));
@@ -388,8 +388,8 @@ pub fn defines(text: &[u8], name: &str) -> bool {
     })
 }
 
-/// Where the versions take a parameter otherwise, both get what fits both: as many objects as the longer array has, null if one
-/// asks for it, and bytes if they take a pointer to `void` for different things.
+/// Makes parameters that the versions use in different ways fit both. An array gets the length of the longer one, a pointer may be
+/// null if one version permits it, and a pointer to `void` leads to bytes if the versions take it for different types.
 fn give_same_choices([old, new]: &mut [Version; 2]) {
     for one in &mut old.shapes {
         let other = new.shapes.iter_mut().find(|other| other.name == one.name);
@@ -469,7 +469,7 @@ fn version(
             None => {
                 if let Some(flag) = args.inputs.given() {
                     return Err(Problem::Input(format!(
-                        "{flag} speaks of a function's parameters: name it with --function"
+                        "{flag} is about a function's parameters: name the function with --function"
                     )));
                 }
                 find(&sources, "main").map_err(|_| {

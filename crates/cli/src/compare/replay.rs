@@ -27,7 +27,7 @@ pub enum Replay {
     Untold(String),
 }
 
-/// The effects that executions can show.
+/// Which effects of executions are compared with those that the encoding predicts.
 pub struct Watch {
     /// The function; nothing for whole programs.
     pub function: Option<String>,

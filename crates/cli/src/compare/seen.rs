@@ -340,7 +340,7 @@ pub fn tell(compared: &mut Compared, tally: &Tally) {
     compared.cases = tally.seen.clone();
 }
 
-/// Returns bytes as text.
+/// Returns bytes as text, with invalid UTF-8 replaced.
 pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 
 use super::native::Ran;
 
-/// Returns the steady effect in which two executions differ, if there is one.
+/// Returns the first difference between an execution of OLD (`a`) and one of NEW (`b`), in words for the report. Only effects in
+/// `steady` count: those that were the same each time. Returns `None` if none differs.
 pub fn difference(a: &Ran, b: &Ran, steady: &Steady) -> Option<&'static str> {
     let ends = match (a.endless, b.endless) {
         (false, false) => a.ending != b.ending,
@@ -95,7 +96,7 @@ impl Lines {
 }
 
 impl Steady {
-    /// All effects are steady.
+    /// Every effect counts: for programs whose executions never vary.
     pub const ALL: Steady = Steady {
         ending: true,
         written: true,

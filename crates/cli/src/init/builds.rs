@@ -47,7 +47,7 @@ pub enum System {
 }
 
 impl Build {
-    /// One that the user has given.
+    /// Makes a [`Build`] of the user's own commands: `--build` and `--prepare`.
     pub fn given(build: &OsStr, prepare: Option<&OsStr>) -> Self {
         Build {
             how: "built by the command that was given".to_owned(),

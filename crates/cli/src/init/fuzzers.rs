@@ -6,10 +6,10 @@ use super::builds::{Build, System};
 use super::look::{Look, quoted};
 use super::written::Tests;
 
-/// A program that gives one file to a harness.
+/// The name of the C file that `init` writes beside a fuzzer's harness. Its `main` gives the harness one input file.
 pub const MAIN: &str = "patchwright-fuzz-main.c";
 
-/// The text of [`MAIN`].
+/// Returns the C text of the file [`MAIN`].
 pub fn main_text() -> String {
     "/* Written by `patchwright init`: gives the file that is named to the harness. */\n\
      #include <stddef.h>\n#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n\n\
@@ -62,7 +62,8 @@ fn is_good(path: &Path) -> bool {
 /// So many good inputs are taken.
 const MOST_GOOD: usize = 50;
 
-/// The inputs that fuzzers have kept.
+/// Makes a test of each crashing input of a fuzzer in the tree, and of up to 50 good inputs. What could not be found out is added
+/// to `open`. Returns `None` without crashing inputs.
 pub fn crash_inputs(look: &mut Look<'_>, build: &Build, open: &mut Vec<String>) -> Option<Tests> {
     let crashes: Vec<PathBuf> = look
         .sources

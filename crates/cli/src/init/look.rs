@@ -15,21 +15,21 @@ const SHORT: Duration = Duration::from_secs(20);
 /// A whole suite may take so long.
 const LONG: Duration = Duration::from_secs(600);
 
-/// A built copy.
+/// A built copy of the project, in which `init` tries commands.
 pub struct Look<'l> {
     worker: Worker,
     /// The files of the tree before it was built, relative to the root.
     pub sources: BTreeSet<PathBuf>,
-    /// Those after.
+    /// The files of the copy after the build, relative to the root.
     pub files: BTreeSet<PathBuf>,
     progress: &'l Progress<'l>,
 }
 
-/// What a command said.
+/// How a tried command ended, and what it printed.
 pub struct Said {
-    /// It ended with status 0.
+    /// Whether it ended with status 0.
     pub is_success: bool,
-    /// It was ended by a signal, or reports a sanitizer's find.
+    /// Whether a signal ended it, or a sanitizer reported something.
     pub crashes: bool,
     /// What it printed, to either stream.
     pub text: String,
@@ -109,7 +109,7 @@ impl<'l> Look<'l> {
         }
     }
 
-    /// The text of a file; empty if it cannot be read.
+    /// Returns the text of a file of the copy, with invalid UTF-8 replaced. The text is empty if the file cannot be read.
     pub fn text(&self, path: &Path) -> String {
         let bytes = files::read(&self.worker.sandbox.folder().join(path)).unwrap_or_default();
         String::from_utf8_lossy(&bytes).into_owned()
@@ -151,7 +151,7 @@ fn is_elf(path: &Path) -> bool {
     read.is_ok() && magic.starts_with(b"\x7fELF") && matches!(magic[16], 2 | 3)
 }
 
-/// A word for the shell.
+/// Returns `text` quoted as one word of the shell. The result is empty for a text with a NUL byte.
 pub fn quoted(text: &str) -> String {
     shlex::try_quote(text).map_or_else(|_| String::new(), std::borrow::Cow::into_owned)
 }

@@ -39,7 +39,8 @@ const LINES: [([&str; 2], [&str; 2]); 9] = [
     (["", " ... ok"], ["", " ... FAILED"]),
 ];
 
-/// The tests of a program.
+/// Finds a built test program and the names of its tests, from its own list or its output. What could not be found out is
+/// added to `open`, in words. Returns `None` without such a program.
 pub fn suite(look: &mut Look<'_>, build: &Build, open: &mut Vec<String>) -> Option<Tests> {
     let is_test = |path: &PathBuf| {
         let name = path

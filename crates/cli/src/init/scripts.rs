@@ -13,7 +13,8 @@ const FOLDERS: [&str; 6] = ["tests", "test", "t", "testsuite", "check", "regress
 /// So many scripts are tried to find out from where they are run.
 const TRIED: usize = 8;
 
-/// A folder of `NAME.out` and what belongs to it, for the only program that the build makes.
+/// Finds the folder with the most cases (`NAME.out` beside `NAME.in` or `NAME.args`). If the build makes several programs, the
+/// question goes to `open`. Returns `None` without cases or without a single program.
 pub fn cases(look: &mut Look<'_>, _: &Build, open: &mut Vec<String>) -> Option<Tests> {
     let mut folders: BTreeMap<&Path, BTreeSet<PathBuf>> = BTreeMap::new();
     for path in &look.sources {

@@ -9,7 +9,8 @@ use super::written::Tests;
 /// So many tests are taken.
 const MOST: usize = 5000;
 
-/// The tests that CTest lists.
+/// Asks CTest for the names of the tests, and returns them with a script that runs one. What could not be found out is added to
+/// `open`. Returns `None` if the project is not built by CMake.
 pub fn ctest(look: &mut Look<'_>, build: &Build, open: &mut Vec<String>) -> Option<Tests> {
     let folder = match (build.system, &build.folder) {
         (System::Cmake, Some(folder)) => folder.clone(),
@@ -36,7 +37,8 @@ pub fn ctest(look: &mut Look<'_>, build: &Build, open: &mut Vec<String>) -> Opti
     Tests::of_script(script, names, "CTest")
 }
 
-/// The tests that Meson lists.
+/// Asks Meson for the names of the tests, and returns them with a script that runs one. What could not be found out is added to
+/// `open`. Returns `None` if the project is not built by Meson.
 pub fn meson(look: &mut Look<'_>, build: &Build, open: &mut Vec<String>) -> Option<Tests> {
     let folder = match (build.system, &build.folder) {
         (System::Meson, Some(folder)) => folder.clone(),
@@ -61,7 +63,8 @@ pub fn meson(look: &mut Look<'_>, build: &Build, open: &mut Vec<String>) -> Opti
     Tests::of_script(script, names, "Meson")
 }
 
-/// The tests of automake: each has a file of its result after `make check`.
+/// Runs `make check` and finds automake's tests by their `.trs` files. What could not be found out is added to `open`. Returns
+/// `None` if no makefile has automake's test target.
 pub fn automake(look: &mut Look<'_>, _: &Build, open: &mut Vec<String>) -> Option<Tests> {
     let has_target = |look: &Look<'_>, path: &Path| {
         path.file_name().is_some_and(|name| name == "Makefile")
@@ -138,7 +141,8 @@ fn last_line(text: &str) -> String {
     })
 }
 
-/// A target of make that runs all tests at once.
+/// Returns the make target `check`, `test` or `tests` as a single test, and notes in `open` that its parts are not known. Returns
+/// `None` without such a target.
 pub fn make_target(look: &mut Look<'_>, build: &Build, open: &mut Vec<String>) -> Option<Tests> {
     if !matches!(build.system, System::Make | System::Configure) {
         return None;

@@ -30,7 +30,8 @@ pub enum Tests {
 }
 
 impl Tests {
-    /// Tests of a script, if there are any. Names count once.
+    /// Makes tests that `script` runs by their names. Repeated, empty and unprintable names are dropped; returns `None` if no name
+    /// is left. `how` says where the names come from.
     pub fn of_script(script: String, mut names: Vec<String>, how: &str) -> Option<Self> {
         let mut seen = std::collections::BTreeSet::new();
         names.retain(|name| {
@@ -44,7 +45,7 @@ impl Tests {
         })
     }
 
-    /// How they were found.
+    /// Returns where the tests come from and how many there are, for a message.
     pub fn how(&self) -> String {
         match self {
             Tests::Driver { how, .. } => how.clone(),
@@ -61,7 +62,7 @@ fn text(value: &str) -> String {
     toml::Value::String(value.to_owned()).to_string()
 }
 
-/// The text of `patchwright.toml`.
+/// Returns the text of a `patchwright.toml` for this build and these tests.
 pub fn description(build: &Build, tests: Option<&Tests>) -> String {
     let mut out = String::from("# Written by `patchwright init`.\n\n[project]\n");
     // Into a string nothing fails.

@@ -33,8 +33,8 @@ pub(super) fn is_decided(verdict: &Verdict) -> bool {
 pub type Replayed = (Replay, Option<Vec<u8>>);
 
 impl Job<'_> {
-    /// Decides about the program, and executes what is found. Where nothing fails within the bound and the user did not
-    /// name one, it goes on with larger ones as long as that is little work; counted, so that the answer is always the same.
+    /// Decides about the program, and executes a counterexample. If nothing fails within the bound and the user named none, larger
+    /// bounds are tried while that is little work. Work is counted, not timed, so that the answer is always the same.
     pub(super) fn decided(&mut self) -> Result<Decided, Problem> {
         let mut known = self.decided_of_trees()?;
         let holds = matches!(known.verdict, Verdict::Proved | Verdict::Bounded(_));

@@ -191,7 +191,7 @@ struct Defaults {
     args: ProveArgs,
 }
 
-/// What the command does when it is given no other flags than these.
+/// Returns the flags of `prove` at their defaults, with `--function`, `--like` and `--bound` set.
 pub fn usual(function: Option<String>, like: Option<String>, bound: u32) -> ProveArgs {
     let Defaults { args } = clap::Parser::parse_from(["prove", "program"]);
     ProveArgs {

@@ -123,7 +123,7 @@ pub fn assembled(
             let assume = (!args.assume.is_empty()).then_some("--assume");
             if let Some(flag) = assume.or(args.inputs.given()) {
                 return Err(Problem::Input(format!(
-                    "{flag} speaks of a function's parameters: name it with --function (in `main`, write \
+                    "{flag} is about a function's parameters: name the function with --function (in `main`, write \
                      `__VERIFIER_assume(condition);`)"
                 )));
             }

@@ -1,6 +1,8 @@
-//! Lengths of variable arrays: the compiler's dump has them only as the text that it prints for a type, with implicit conversions left
-//! out. They are read from there, with the names that are visible where the type is written; what this reader does not know (calls of
-//! what has no prototype, statement expressions, floating arithmetic…) is a length that is not understood.
+//! Reads the lengths of variable arrays.
+//!
+//! Clang's dump has a length only in the printed text of a type, without implicit conversions. This reader parses that text
+//! with the names that are visible where the type is written. A length with anything else (calls without a prototype, statement
+//! expressions, floating arithmetic, …) counts as not understood.
 
 use super::{FunctionBuilder, ordinary::Ordinary};
 use crate::{

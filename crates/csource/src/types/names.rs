@@ -1,8 +1,8 @@
 //! Resolves the names of types. A tag or a typedef may mean different types in different scopes.
 //!
-//! A declaration is read with the names that are visible where it stands ([`TypeTable::parse_here`]). The type of an expression comes
-//! from declarations elsewhere, so a name in its spelling tells the type only if it has one meaning in the whole source
-//! ([`TypeTable::parse`]); where it has several, the type is [`TypeKind::Other`] at that place, and the tree has to tell it.
+//! A declaration is read with the names that are visible where it stands ([`TypeTable::parse_here`]). The type of an expression
+//! comes from declarations elsewhere. So a name in its spelling tells the type only if the name has one meaning in the whole
+//! source ([`TypeTable::parse`]). If it has several meanings, the type is [`TypeKind::Other`], and the tree must tell it.
 
 use rustc_hash::FxHashSet;
 

@@ -1,7 +1,7 @@
 //! The state that the library keeps between calls: streams, files, and its own variables.
 //!
-//! What a call reads and changes of it is what the static graph says; which stream it is, the interpreter says. A call that only adds
-//! to what is kept, as one that prints does, depends on nothing that was there, and what is read later depends on both.
+//! The static graph tells which of this state a call reads and changes. The interpreter tells which stream it is. A call that only
+//! adds to the state, such as printing, does not depend on earlier calls. A later read depends on all of them.
 
 use patchwright_ir::RoutineId;
 use rustc_hash::FxHashMap;

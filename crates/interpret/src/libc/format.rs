@@ -57,7 +57,11 @@ impl Source<'_> {
                         && ty.is_value());
                 if !fits {
                     machine.accept_variadic(arg.ty, ty, || {
-                        format!("an argument of type {} is formatted as {ty}", arg.ty)
+                        format!(
+                            "an argument of type {} is formatted as {}",
+                            arg.ty.in_c(),
+                            ty.in_c()
+                        )
                     })?;
                 }
                 Ok(patchwright_ir::wide::canonical(ty, arg.bits))

@@ -19,7 +19,7 @@ use super::{
 pub(crate) struct Change {
     /// How unlikely it is, from 0.
     pub(crate) rank: u32,
-    /// It.
+    /// The edit of the source.
     pub(crate) edit: Edit,
     /// It stands in the body of the function.
     pub(crate) is_local: bool,

@@ -24,13 +24,13 @@ pub struct StatsOf {
     resumed: usize,
     /// Patches that make the same tree as an earlier one.
     duplicates: usize,
-    /// What the patches that were woven together took; null if none were.
+    /// Counts of woven patches; null if none were woven.
     woven: Option<WovenOf>,
-    /// Plausible patches that were built in the end, by themselves or a few together, to see whether the woven program was right.
+    /// Plausible patches of woven programs that an audit built.
     audited: usize,
-    /// Those of them of which it was not.
+    /// Audited patches that failed in their build.
     audits_failed: usize,
-    /// Copies that were made anew because they could not be put back.
+    /// Copies that were replaced because they could not be restored.
     renewed_copies: usize,
     /// Copying, building and testing the untouched program.
     prepare_milliseconds: f64,
@@ -56,17 +56,17 @@ struct WovenOf {
     patches: usize,
     /// Patches that were validated by themselves, by reason.
     apart: BTreeMap<String, usize>,
-    /// Calls of the compiler to find out what compiles.
+    /// Calls of the compiler to see what compiles.
     compilations: usize,
     /// Builds of woven programs.
     builds: usize,
     /// Executions of tests.
     executions: usize,
-    /// Those of them that were forked from a program that had been started before.
+    /// Of these, forked from a running program.
     forked: usize,
-    /// Those of them that ended with the time-out.
+    /// Of these, ended by the time-out.
     time_outs: usize,
-    /// Those of them that were ended because they provably never would have.
+    /// Of these, ended because they provably never end.
     endless: usize,
     /// Classes of patches that a test does not tell apart, over all tests.
     classes: usize,
@@ -74,15 +74,15 @@ struct WovenOf {
     splits: BTreeMap<&'static str, usize>,
     /// Texts of patches that can be tried and undone, so that their effects are compared.
     captured: usize,
-    /// Those that cannot, by reason.
+    /// Texts that cannot be tried and undone, by reason.
     uncaptured: BTreeMap<&'static str, usize>,
-    /// Tests that did not do the same twice, so that nothing was shared in them.
+    /// Unsteady tests, in which nothing was shared.
     unsteady: usize,
-    /// Patches that may use what nobody has written; a memory sanitizer has shown that they do not in any test.
+    /// Patches that may use unwritten memory; a memory sanitizer saw no such use.
     cleared: usize,
-    /// Plausible by a woven program, and not by a build of their own.
+    /// Patches that a woven program called plausible and their build did not.
     overruled: usize,
-    /// Plausible patches with the outcomes of one of the same functions that was confirmed.
+    /// Plausible patches confirmed by a patch of the same functions with the same outcomes.
     confirmed_by_others: usize,
     /// Plausible patches that were confirmed in one build with others.
     confirmed_together: usize,
@@ -180,7 +180,7 @@ pub fn stats(stats: &Stats) -> String {
         let cleared = count(woven.cleared as u64, "patch", "patches");
         let _ = writeln!(
             text,
-            "A memory sanitizer has watched {cleared} that may use what nobody has written: none did.",
+            "A memory sanitizer watched {cleared} that may use unwritten memory: none did.",
         );
     }
     let mut list = |title: &str, lines: Vec<(&str, usize)>| {

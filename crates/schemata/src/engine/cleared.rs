@@ -1,17 +1,17 @@
 //! Clears doubts about undefined behaviour by executing patches under clang's memory sanitizer.
 //!
-//! The analysis tells of patches that *may* use what nobody has written. Most of them do not in the tests that there are, and then what
-//! they do is defined. So the doubtful patches are woven once more into a program in which clang's memory sanitizer reports each use of
-//! memory without a value, and each is executed there in the tests in which the other woven program has executed it. If nothing is reported
-//! and the test ends in the same way, its verdict counts; else it is built by itself.
+//! The analysis names patches that *may* use unwritten memory. Most of them do not do it in the given tests; then their behaviour
+//! is defined. So the doubtful patches are woven once more, into a program compiled with clang's memory sanitizer, which
+//! reports each use of unwritten memory. Each patch is executed there in the tests that reached it in the other woven program. If
+//! nothing is reported and the test ends in the same way, the verdict counts. Otherwise the patch is built by itself.
 //!
-//! That nothing is reported must mean something:
-//! * all of the program is compiled so, with what the build links (only libraries of the system are not): every object and
-//!   program in the tree is looked at. Programs and shared libraries that are compiled otherwise do not count, such as those by which a
-//!   build tool gets to know a compiler, as long as no test opens one: they are watched while the tests run;
-//! * in each test it is seen once that a use is reported: a constructor that is linked to every program does it when it is asked to.
+//! Silence of the sanitizer must mean something:
+//! * The whole program is compiled with it, and all that the build links except libraries of the system. Every object and program
+//!   in the tree is checked. Others, such as a build tool's probes of the compiler, are permitted as long as no test opens
+//!   them; they are watched while the tests run.
+//! * Each test shows once that a use is reported: a constructor linked to every program makes one on demand.
 //!
-//! Parameters that a call does not give are no memory: who has such calls is built by itself ([`Suspicion::is_hidden`]).
+//! Missing arguments of a call are no memory. A patch with such calls is built by itself ([`Suspicion::is_hidden`]).
 //!
 //! [`Suspicion::is_hidden`]: crate::undefined::Suspicion::is_hidden
 
@@ -62,8 +62,8 @@ const OBJECT: &str = ".patchwright-asked.o";
 const CMAKE_CACHE: &str = "CMakeCache.txt";
 
 impl Engine<'_> {
-    /// Of these members of the plan, those that C may not define, by their numbers in the list: those that are not to be executed, and those
-    /// that are, for it will be found out what that means.
+    /// Returns two sets of indices into `members`, both of patches whose behaviour C may not define. Patches of the first set are not
+    /// executed. Those of the second are executed, because the sanitizer will show whether the doubt counts.
     pub(super) fn doubtful(&self, members: &[usize]) -> (BTreeSet<u32>, BTreeSet<u32>) {
         let undefined = batch::undefined(&self.plan, members);
         let is_seen = |patch: &u32| {

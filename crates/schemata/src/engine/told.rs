@@ -33,7 +33,8 @@ pub(super) struct Outcomes {
 }
 
 impl Outcomes {
-    /// The number of this ending of a test; one that is not known is like no other.
+    /// Returns a number for an ending of test `test`. Equal endings get the same number. Without an ending the number is new, because
+    /// an unknown ending may differ from all others.
     pub fn number(&mut self, test: usize, ending: Option<Digest>) -> u32 {
         let Some(ending) = ending else {
             self.last += 1;

@@ -335,9 +335,9 @@ struct Group<'c> {
     text: Vec<u8>,
 }
 
-/// Patches of a source that change nothing but the body of one function, each function at most once in a group: what the
-/// compiler finds to be unreachable in a function depends on its callers, not on others that call something more. Any
-/// other patch is a group by itself.
+/// Divides patches of a source into groups that are compiled together. A group changes each function at most once: whether the
+/// compiler finds code unreachable depends on a function's callers, not on other functions. A patch that changes anything but
+/// the body of one function is a group by itself.
 fn of_different_functions<'c>(
     source: &SourceFile,
     calls: Vec<&'c UndeclaredCall>,

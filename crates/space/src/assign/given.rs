@@ -1,5 +1,5 @@
-//! What a function gives its variables already: a value that a variable gets in one place is what it lacks in another more
-//! often than any other (a sum that is not set back before it is used again).
+//! Finds the values that a function already assigns to its variables. A missing assignment most often repeats one of them, as when
+//! a sum is not reset before it is used again.
 
 use patchwright_csource::{ExprId, ExprKind, Function, Storage, TranslationUnit};
 use rustc_hash::FxHashMap;

@@ -1,6 +1,7 @@
-//! Members of the function's own structures, and of those that it is given by their address, that it does not mention by
-//! themselves: a function that hands a structure on often has to set one that only its callees use, and one that begins some
-//! members anew has forgotten another.
+//! Finds members of structures that a function could assign to, although it does not mention them.
+//!
+//! The structures are the function's locals and those behind its pointer parameters. Two kinds of bugs need such members. A
+//! function passes a structure on without setting a member that only its callees use. Or it resets some members and forgets one.
 
 use patchwright_csource::{
     ExprKind, Storage, VarId,

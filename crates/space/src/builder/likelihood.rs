@@ -44,8 +44,10 @@ impl LeafKind {
 }
 
 impl SpaceBuilder<'_> {
-    /// What a leaf costs beyond its node in place of what stands at a site: a number where something varied does the same in all
-    /// tests by chance (people write another variable there seventeen times as often); a size is compared with sizes.
+    /// Returns the extra cost of `leaf` in place of the term at site `site`, in nodes.
+    ///
+    /// A number in place of something that varies costs extra: it often passes the tests by chance, and people write another variable there
+    /// seventeen times as often. Anything else in place of a size costs extra, because sizes are compared with sizes.
     pub(super) fn unlikelihood(&self, site: usize, leaf: PoolId) -> u32 {
         let term = &self.space.sites[site].term;
         let varied = !matches!(term.kind(), Kind::Constant(..));
@@ -61,8 +63,8 @@ impl SpaceBuilder<'_> {
         }
     }
 
-    /// What it costs beyond its node to turn the sign of what stands at a site: of what is compared with a character it is as strange as
-    /// another number for that.
+    /// Returns the extra cost of negating the term at site `site`, in nodes. A term that is compared with a character is hardly ever
+    /// negated, so that costs as much as a number in the character's place.
     pub(super) fn unlikelihood_of_sign(&self, site: usize) -> u32 {
         match self.beside(site) {
             Some((op, other)) if op.is_comparison() && is_character(other) => NO_CHARACTER,

@@ -106,7 +106,7 @@ impl Demands {
         found
     }
 
-    /// Whether there is no condition.
+    /// Whether no statement where a test crashed demands anything.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

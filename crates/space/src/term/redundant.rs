@@ -49,10 +49,10 @@ impl Term {
         self.simplification(pointees).is_some()
     }
 
-    /// A term that makes this one superfluous, by one of the rules in the module's table, which
-    /// look at the root and its direct operands; the operands themselves are taken as they are.
+    /// Returns what a rule of the module's table says that this term equals, or `None` if no rule applies. Rules look at the root and
+    /// its direct operands only; operands are not simplified.
     ///
-    /// Following simplifications repeatedly ends.
+    /// Repeated simplification ends.
     ///
     /// # Panics
     /// When a pointee is not of this table.

@@ -126,12 +126,10 @@ impl Term {
         Self::new(Kind::Atom(id), atoms[id].ctype)
     }
 
-    /// A constant of the given type, whose bits are `value` (those beyond the type's size are
-    /// ignored).
+    /// Makes a constant of type `ctype` with the bits `value`. Bits beyond the type's size are ignored.
     ///
-    /// The spelling is kept and must be an expression of exactly this type and value that binds
-    /// like a literal: a literal, possibly with a minus sign in front; the name of an enumerator,
-    /// or of a macro that stands for such an expression; anything in parentheses.
+    /// `spelling` must be an expression of exactly this type and value that binds like a literal. That is a literal, with or without
+    /// a minus sign, an enumerator, a macro for such an expression, or anything in parentheses.
     pub fn constant(value: u64, ctype: CType, spelling: impl Into<Arc<str>>) -> Self {
         let value = ctype.value_type().canonical(value);
         Self::new(Kind::Constant(value, spelling.into()), ctype)
@@ -211,7 +209,7 @@ impl Term {
         }
     }
 
-    /// Returns the root with its operands.
+    /// Returns the root of the term: its operator with the operands, or the leaf.
     pub fn kind(&self) -> &Kind {
         &self.0.kind
     }

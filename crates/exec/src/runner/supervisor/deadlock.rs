@@ -1,12 +1,12 @@
 //! Detects deadlocks of a run: every thread of every process waits for another one of them.
 //!
-//! All threads are looked at twice (at least). One that waits both times, and has not been executed in between (the kernel counts how
-//! often it was switched to another one), has waited all the while; so between the two looks there was a moment at which
-//! all waited at once. Each waits for another one: for a futex without a time limit, for its children, for a pipe of the
-//! run, for a signal. Only a timer could end that, and there is none.
+//! All threads are inspected at least twice. A thread has waited all the time if it waits at both inspections and the kernel's count
+//! of its context switches is the same. So at one moment between the inspections all threads waited at once. Each waits for
+//! another one: for a futex without a time limit, for its children, for a pipe of the run, or for a signal. Only a timer could
+//! end that, and there is none.
 //!
-//! As for loops (`endless`) this says what a time-out would say. What waits for anything else, as for the time or
-//! a socket, is waited for as ever.
+//! The verdict is that of a time-out, as for endless loops (`endless`). A run that waits for anything else, such as a time or a
+//! socket, goes on until its time-out.
 
 use std::fs;
 use std::ops::ControlFlow;

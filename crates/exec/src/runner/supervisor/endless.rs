@@ -1,12 +1,13 @@
 //! Proves that a process will never end, by following it through one period of a loop.
 //!
-//! A process with one thread that makes no system call and reads no clock depends on nothing but its registers and its
-//! memory; one that only reads files depends on where they stand as well (`calls`). So if it comes back to a state in which it was before, it will do so for ever. More often all but some locations
-//! (a counter, a sum) come back. Then a period is followed instruction by instruction to see what depends on these
-//! locations. If no branch, no address and no division does, and nothing else comes to depend on them than was so
-//! before, every further period takes the same way, whatever the values are.
+//! A process with one thread that makes no system call and reads no clock depends only on its registers and its memory. If it only
+//! reads files, it also depends on their positions (`calls`). So if it returns to an earlier state, it will do so for ever.
 //!
-//! What is proved is what a time-out would say. Processes of which it cannot be said are waited for as ever.
+//! More often all locations but some (a counter, a sum) have their old values again. Then one period is followed instruction by
+//! instruction, to see what depends on these locations. If no branch, no address and no division does, and no further location
+//! comes to depend on them, every later period takes the same path, whatever the values are.
+//!
+//! The verdict is that of a time-out. A process that is not proved endless runs until its time-out.
 
 mod calls;
 mod emulate;

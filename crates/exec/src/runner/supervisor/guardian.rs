@@ -1,9 +1,9 @@
 //! The guardian of protected commands: outside of their namespaces, it is asked about each call that the filter picks out.
 //!
-//! What it answers to calls that change files is always "go on": mounts decide about them, and it only notes what will be refused.
-//! (Between its look and the call a second thread may write another path into memory; only the note would be wrong then.) A pipe
-//! that is read-only to the command would be opened by the kernel all the same; that it refuses. And connections it makes itself,
-//! with an address that nobody can change meanwhile.
+//! - Calls that change files: the answer is always "go on". The mounts decide, and the guardian only notes what they will refuse. (If
+//!   a second thread changes the path in memory between its look and the call, only the note is wrong.)
+//! - Opening a named pipe that is read-only to the command: refused, because the kernel would permit it.
+//! - Connections: the guardian makes them itself, so that nobody can change the address meanwhile.
 
 mod call;
 mod place;

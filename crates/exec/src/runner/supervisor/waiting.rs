@@ -1,5 +1,5 @@
-//! How long a command has waited for a processor, which is no fault of its own: on a machine with more to do than it has processors, its
-//! time would be up before it has done what it does elsewhere in that time.
+//! Measures how long a command has waited for a processor. That time does not count against its limit, because on an overloaded machine a
+//! command gets less done in the same time.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};

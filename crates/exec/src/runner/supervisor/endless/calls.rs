@@ -1,8 +1,8 @@
 //! System calls that a stopped process may make as often as it likes: they have no effect, and give the same each time.
 //!
-//! The probe makes calls that only ask, to find out what can be read. Programs that never end often read on at the end of their
-//! input. Nobody else acts while such a process goes on, and none of these calls writes to a file: so a file keeps its
-//! contents, what is read of it depends on its position alone, and what has no writer any more has ended for good.
+//! The probe makes calls that only ask which memory can be read. Endless programs often read on at the end of their input.
+//! No other process of the run acts meanwhile, and none of these calls writes to a file. So a file keeps its contents, a read
+//! depends on the position alone, and a pipe without writers stays at its end.
 
 use std::collections::BTreeMap;
 use std::io;
