@@ -3,8 +3,6 @@
 pub mod data;
 mod measure;
 mod same;
-mod small;
-mod untyped;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -20,9 +18,10 @@ use patchwright_exec::{
     CancelToken, Project, ProjectFlags, RunnerProgram, Scratch, Worker, WorkerOptions, files::Log,
     record_build,
 };
+use patchwright_history::small_fixes::{Counts, SmallFixes};
 use patchwright_repair::{
     RepairOptions,
-    likelihood::{Traits, Weights, kind_name},
+    likelihood::{Traits, Weights, kind_name, places, untyped},
     linked::Linked,
 };
 use patchwright_space::{Schemas, exits::Conditions};
@@ -30,7 +29,6 @@ use patchwright_space::{Schemas, exits::Conditions};
 use crate::statistics::median;
 use data::Measured;
 use measure::{Checkout, Outcome, Request};
-use small::{Counts, SmallFixes};
 
 /// Flags of `patchwright-bench fixes`.
 #[derive(clap::Args)]
@@ -104,7 +102,7 @@ pub fn run(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
         None => None,
     };
     if arguments.untyped {
-        return untyped(arguments, &mut log);
+        return count_untyped(arguments, &mut log);
     }
     for repository in &arguments.repositories {
         let name = name_of(repository)?;
@@ -146,24 +144,24 @@ fn name_of(repository: &Path) -> Result<String, Box<dyn Error>> {
 }
 
 /// Counts what small fixes do.
-fn untyped(arguments: &Arguments, log: &mut Option<Log>) -> Result<bool, Box<dyn Error>> {
+fn count_untyped(arguments: &Arguments, log: &mut Option<Log>) -> Result<bool, Box<dyn Error>> {
     let mut forms: BTreeMap<String, usize> = BTreeMap::new();
     for repository in &arguments.repositories {
         let name = name_of(repository)?;
         let history = History::open(repository)?;
         for fix in SmallFixes::of(&history)?.take(arguments.tried) {
             let fix = fix?;
-            let Some(traits) = untyped::traits(&fix.old, &fix.new) else {
+            let Some(traits) = untyped(&fix.old, &fix.new) else {
                 continue;
             };
-            let untyped = data::Untyped {
+            let counted = data::Untyped {
                 repository: name.clone(),
                 traits,
             };
             if let Some(log) = log {
-                log.add(&serde_json::to_vec(&untyped)?)?;
+                log.add(&serde_json::to_vec(&counted)?)?;
             }
-            *forms.entry(untyped.traits.form.name()).or_default() += 1;
+            *forms.entry(counted.traits.form.name()).or_default() += 1;
         }
     }
     println!("| what the change does | fixes |\n| --- | ---: |");
@@ -253,7 +251,7 @@ fn measure(
         {
             continue;
         }
-        if arguments.places > 0 && measure::places(&fix.old, &fix.new) > arguments.places {
+        if arguments.places > 0 && places(&fix.old, &fix.new) > arguments.places {
             row.too_many_places += 1;
             continue;
         }

@@ -11,6 +11,7 @@ use crate::{
     init::InitArgs,
     ir::IrArgs,
     kinds::KindsArgs,
+    learn::LearnArgs,
     prove::ProveArgs,
     regression::RegressionArgs,
     shards::MergeArgs,
@@ -131,6 +132,16 @@ executed in both versions.")]
 Lists the kinds of change that are data, with costs, or shows one as its file writes it. `patchwright repair --kinds FILE` \
 tries those of a file, too. Files in a project's folder .patchwright/kinds are read anyway.")]
     Kinds(KindsArgs),
+    /// Learn from a git history which changes are likely in a project
+    #[command(long_about = "\
+Learns from a git history which changes are likely in a project.
+
+Small fixes are sought: commits that say that they mend something, and change one place of one C function. How often they make \
+each change shifts the likelihoods by which `patchwright repair` orders its patches. What is known of other projects counts as much \
+as 200 fixes.
+
+The likelihoods are written to .patchwright/likelihood.toml in REPOSITORY. `patchwright repair` reads that file in the project's folder.")]
+    Learn(LearnArgs),
     /// Measure how complex changes of C code are
     #[command(long_about = "\
 Measures how complex changes of C code are.

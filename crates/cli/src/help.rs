@@ -21,7 +21,7 @@ struct Page {
 const PROJECT_STATUS: &str =
     "2 the input is wrong; 3 the project does not build, or its tests are no basis; 4 interrupted";
 
-const PAGES: [Page; 15] = [
+const PAGES: [Page; 16] = [
     Page {
         command: "init",
         flags: &[
@@ -218,6 +218,15 @@ const PAGES: [Page; 15] = [
             ("patchwright kinds --kinds own.kinds", "and those of a file"),
         ],
         status: "0 done; 2 the input is wrong",
+    },
+    Page {
+        command: "learn",
+        flags: &["most", "print", "output"],
+        examples: &[
+            ("patchwright learn", "the repository of the current folder"),
+            ("patchwright learn --print ../tool", "write nothing"),
+        ],
+        status: "0 done; 1 the history has no small fix; 2 the input is wrong",
     },
     Page {
         command: "complexity",

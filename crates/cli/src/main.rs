@@ -24,6 +24,7 @@ mod inputs;
 mod interactive;
 mod ir;
 mod kinds;
+mod learn;
 mod limits;
 mod localize;
 mod manual;
@@ -130,6 +131,7 @@ fn main() -> ExitCode {
         Command::Merge(args) => shards::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Kinds(args) => kinds::run(&args),
+        Command::Learn(args) => learn::run(&args),
         Command::Complexity(args) => complexity::run(&args),
         Command::Regression(args) => regression::run(&args),
         Command::Completions { shell } => {

@@ -10,7 +10,7 @@ use patchwright_kinds::Kind;
 use patchwright_localize::LocalizeError;
 use patchwright_repair::{
     Event, Kept, Patch, RepairError, RepairOptions, RepairOutcome, Surroundings,
-    options::DEFAULT_LOCATIONS, repair,
+    likelihood::Weights, options::DEFAULT_LOCATIONS, repair,
 };
 use patchwright_report::{
     behaviour::Behaviour, findings::Findings, json, page, proofs::Proofs, text,
@@ -24,7 +24,7 @@ use crate::{
     behaviour,
     early::EarlyPatches,
     interactive::{Decision, Session},
-    kinds,
+    kinds, learn,
     places::Places,
     progress::Progress,
     project, proofs, proposing, protection, signals, state,
@@ -43,7 +43,14 @@ pub fn run(args: &RepairArgs) -> Exit {
     if !args.schemas.contains(&SchemaName::All) {
         kinds.retain(|kind| !kind.is_on_request());
     }
-    match try_run(args, kinds, &mut places) {
+    let weights = match learn::weights(&args.project.project) {
+        Ok(weights) => weights,
+        Err(message) => {
+            eprintln!("patchwright: error: {message}");
+            return Exit::BadInput;
+        }
+    };
+    match try_run(args, (kinds, weights), &mut places) {
         Ok(exit) => exit,
         Err(error) => {
             let exit = exit_of(&error);
@@ -123,7 +130,7 @@ pub(crate) fn exit_of(error: &RepairError) -> Exit {
 
 fn try_run(
     args: &RepairArgs,
-    kinds: Vec<Kind>,
+    (kinds, weights): (Vec<Kind>, Arc<Weights>),
     places: &mut Option<Places>,
 ) -> Result<Exit, RepairError> {
     let mut scratch = Scratch::in_default_place_telling(&signals::removing)?;
@@ -154,6 +161,7 @@ fn try_run(
         places: args.places.into(),
         schemas: schemas(&args.schemas),
         kinds: kinds.into(),
+        weights,
         locations: match (args.locations, args.all) {
             (Some(locations), _) => locations,
             (None, true) => 0,

@@ -25,6 +25,7 @@ mod ir;
 mod kill;
 mod kinds;
 mod large_sets;
+mod learn;
 mod localize;
 mod projects;
 mod proposals;

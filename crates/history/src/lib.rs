@@ -1,5 +1,5 @@
 //! The history of a program: revisions as folders ([`export()`]), and the search for the commit that introduced a failure
-//! ([`regression`]): commits are built and tested ([`trial`]), and chosen by bisection ([`bisect`]).
+//! ([`regression`]): commits are built and tested ([`trial`]), and chosen by bisection ([`bisect`]). Small fixes of the past show how people mend things ([`small_fixes`]).
 //!
 //! # Invariants
 //! * The user's checkout is only read. Revisions are taken from the repository itself, and built in copies.
@@ -9,6 +9,7 @@
 pub mod bisect;
 pub mod export;
 pub mod regression;
+pub mod small_fixes;
 pub mod trial;
 
 pub use bisect::Search;

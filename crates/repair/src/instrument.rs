@@ -3,6 +3,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::Path,
+    sync::Arc,
     time::Instant,
 };
 
@@ -316,6 +317,7 @@ pub fn instrument<'a>(
         set_aside,
         unset,
         crash,
+        weights: Arc::clone(&options.weights),
     })
 }
 

@@ -3,6 +3,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::PathBuf,
+    sync::Arc,
 };
 
 use patchwright_csource::{ExprId, Refusal, TranslationUnit};
@@ -13,7 +14,7 @@ use patchwright_space::{
 };
 use patchwright_weave::{FunctionId, HoleId};
 
-use crate::unchangeable::UnchangeableThings;
+use crate::{likelihood::Weights, unchangeable::UnchangeableThings};
 
 /// A source file that has locations.
 pub struct SourceFile {
@@ -118,6 +119,8 @@ pub struct Instrumented {
     pub unset: Option<u8>,
     /// Failing tests crash.
     pub crash: bool,
+    /// How likely changes are.
+    pub weights: Arc<Weights>,
 }
 
 /// The functions and changes without locations, by reason.

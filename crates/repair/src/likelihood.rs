@@ -4,13 +4,16 @@
 //! features, each with its weight. [`FEATURES`] is the list of them, one line each.
 
 pub mod form;
+pub mod learned;
 pub mod surprise;
 pub mod tokens;
 pub mod traits;
+mod untyped;
 mod weights;
 
 pub use form::{Form, Shape};
 pub use traits::{Change, FunctionFacts, Number, Origin, Traits, changed, kind_name};
+pub use untyped::{places, untyped};
 pub use weights::Weights;
 
 use serde::Serialize;

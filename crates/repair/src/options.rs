@@ -5,6 +5,7 @@ use std::{sync::Arc, time::Duration};
 use patchwright_exec::JournalOptions;
 
 use crate::{
+    likelihood::Weights,
     proposer::Proposals,
     relations::{Bounds, Relations, Sample},
     remembered::Kept,
@@ -32,6 +33,8 @@ pub struct RepairOptions {
     pub schemas: patchwright_space::Schemas,
     /// The kinds of change that are data; without those on request, unless they are wanted.
     pub kinds: std::sync::Arc<[patchwright_kinds::Kind]>,
+    /// How likely changes are.
+    pub weights: Arc<Weights>,
     /// Look at so many locations, the most suspicious; 0 looks at all.
     pub locations: usize,
     /// If no patch is found there, look at the next most suspicious locations, as long as there is time.
@@ -98,6 +101,7 @@ impl Default for RepairOptions {
                 .filter(|kind| !kind.is_on_request())
                 .cloned()
                 .collect(),
+            weights: Arc::new(Weights::fitted().clone()),
             locations: DEFAULT_LOCATIONS,
             widens: true,
             formula: Default::default(),

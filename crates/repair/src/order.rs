@@ -86,7 +86,9 @@ pub(crate) fn steps(
                 true => COSTS_AHEAD,
                 false => 0,
             };
-            let early = u32::from(!options.all && is_likely(&entry(unit).hole.kind, cost));
+            let early = u32::from(
+                !options.all && is_likely(&options.weights, &entry(unit).hole.kind, cost),
+            );
             let level = (cost + later[units[unit].entry])
                 .saturating_sub(ahead.max(early))
                 .max(1);
@@ -106,11 +108,10 @@ pub(crate) fn steps(
 }
 
 /// Whether alternatives of this cost are likelier than expressions that cost one less. They are few, so they come as early as those.
-fn is_likely(kind: &HoleKind, cost: u32) -> bool {
+fn is_likely(weights: &Weights, kind: &HoleKind, cost: u32) -> bool {
     let HoleKind::Choice(choice) = kind else {
         return false;
     };
-    let weights = Weights::fitted();
     let least = weights.bits_of_kind(Schema::Expression, cost.saturating_sub(1));
     let mut of_cost = (choice.alternatives.iter()).filter(|alternative| alternative.cost == cost);
     of_cost.any(|alternative| weights.bits_of_kind(alternative.schema, cost) < least)

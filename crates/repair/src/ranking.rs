@@ -48,6 +48,8 @@ pub(crate) struct Places<'f> {
     pub(crate) files: &'f [SourceFile],
     /// Failing tests crash.
     pub(crate) crash: bool,
+    /// How likely changes are.
+    pub(crate) weights: &'f Weights,
 }
 
 impl Instrumented {
@@ -56,6 +58,7 @@ impl Instrumented {
             holes: &self.holes,
             files: &self.files,
             crash: self.crash,
+            weights: &self.weights,
         }
     }
 }
@@ -172,8 +175,8 @@ pub(crate) fn ranked<'f>(classes: &'f [FoundClass], places: Places<'_>) -> Vec<P
         holes,
         files,
         crash,
+        weights,
     } = places;
-    let weights = Weights::fitted();
     let nearest = holes.iter().map(|hole| hole.nearness);
     let nearest = nearest.fold(0.0, f64::max);
     let mut facts: BTreeMap<(usize, usize), FunctionFacts<'_>> = BTreeMap::new();

@@ -600,6 +600,7 @@ impl Search<'_> {
             holes: self.holes,
             files: self.files,
             crash: self.crash,
+            weights: &self.options.weights,
         }
     }
 

@@ -5,21 +5,22 @@ use std::{collections::BTreeMap, error::Error, path::PathBuf, rc::Rc};
 use patchwright_changes::git::{History, Item};
 use patchwright_csource::{Clang, TranslationUnit};
 use patchwright_exec::{CompileCommand, Worker, all_sources};
+use patchwright_history::small_fixes::SmallFix;
 use patchwright_repair::{
     RepairOptions,
     candidates::Candidates,
     instrumented::HoleEntry,
-    likelihood::{Change, Form, FunctionFacts, changed, surprise::Habits, tokens::placed_tokens},
+    likelihood::{
+        Change, Form, FunctionFacts, changed, places, surprise::Habits, tokens::placed_tokens,
+    },
     linked::Linked,
 };
 use patchwright_space::{HoleKind, Schema};
 use patchwright_text::{Edit, Span};
-use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use super::{
     data::{Developer, Measured, Sampled},
     same::{Same, Wanted},
-    small::SmallFix,
 };
 use crate::random::Random;
 
@@ -123,7 +124,8 @@ impl Checkout<'_> {
         if candidates.holes.len() > request.locations {
             return Ok(Outcome::TooLarge);
         }
-        let (form, places) = form(before, after);
+        let (old, new) = changed(before, after);
+        let (form, places) = (Form::of(&old, &new), places(before, after));
         let mut measured = Measured {
             repository: self.name.clone(),
             commit: fix.commit.clone(),
@@ -339,20 +341,6 @@ fn function<'n>(
             Some((function.name.clone(), span, &new[start..at + token.len()]))
         })
         .next()
-}
-
-/// Returns the form of a change, and the number of places that it changes.
-pub fn form(before: &[u8], after: &[u8]) -> (Form, usize) {
-    let (old, new) = changed(before, after);
-    (Form::of(&old, &new), places(before, after))
-}
-
-/// Returns the number of places in which two texts differ.
-pub fn places(before: &[u8], after: &[u8]) -> usize {
-    let (old, new) = changed(before, after);
-    let operations = capture_diff_slices(Algorithm::Myers, &old, &new);
-    let differs = |operation: &&DiffOp| !matches!(operation, DiffOp::Equal { .. });
-    operations.iter().filter(differs).count()
 }
 
 #[cfg(test)]

@@ -161,8 +161,7 @@ impl<'t> Wanted<'t> {
     }
 }
 
-/// Returns a parser of C.
-pub fn parser() -> Parser {
+fn parser() -> Parser {
     let mut parser = Parser::new();
     parser
         .set_language(&tree_sitter_c::LANGUAGE.into())

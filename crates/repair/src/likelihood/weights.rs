@@ -1,6 +1,6 @@
 //! The weights of the model, fitted to changes that people made.
 
-use std::{collections::BTreeMap, sync::LazyLock};
+use std::{collections::BTreeMap, fmt::Write as _, sync::LazyLock};
 
 use patchwright_space::Schema;
 
@@ -50,6 +50,30 @@ impl Weights {
             }
         }
         Ok(Weights { by_name })
+    }
+
+    /// Makes what has a feature so many bits likelier.
+    pub(super) fn add(&mut self, name: &str, bits: f64) {
+        *self.by_name.entry(name.to_owned()).or_default() += bits;
+    }
+
+    /// Returns the weights as TOML, as [`Weights::read`] reads it.
+    pub(super) fn toml(&self) -> String {
+        let mut numbers = String::new();
+        let mut tables: BTreeMap<&str, String> = BTreeMap::new();
+        for (name, weight) in &self.by_name {
+            let _ = match name.split_once('=') {
+                Some((feature, choice)) => {
+                    writeln!(tables.entry(feature).or_default(), "{choice} = {weight:.3}")
+                }
+                // Numbers behind a table would belong to it.
+                None => writeln!(numbers, "{name} = {weight:.3}"),
+            };
+        }
+        for (feature, choices) in tables {
+            let _ = write!(numbers, "\n[{feature}]\n{choices}");
+        }
+        numbers
     }
 
     /// Returns how unlikely a candidate is, in bits: one bit more means half as likely. Only

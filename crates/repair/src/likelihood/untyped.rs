@@ -2,18 +2,28 @@
 
 use std::rc::Rc;
 
-use patchwright_repair::likelihood::{
-    Change, FunctionFacts, Traits, surprise::Habits, tokens::placed_tokens,
-};
 use patchwright_space::Schema;
 use patchwright_text::{Edit, Span};
-use tree_sitter::Node;
+use similar::{Algorithm, DiffOp, capture_diff_slices};
+use tree_sitter::{Node, Parser};
 
-use super::{measure::places, same::parser};
+use super::{
+    surprise::Habits,
+    tokens::placed_tokens,
+    traits::{Change, FunctionFacts, Traits, changed},
+};
+
+/// Returns the number of places in which the words and signs of two texts differ.
+pub fn places(before: &[u8], after: &[u8]) -> usize {
+    let (old, new) = changed(before, after);
+    let operations = capture_diff_slices(Algorithm::Myers, &old, &new);
+    let differs = |operation: &&DiffOp| !matches!(operation, DiffOp::Equal { .. });
+    operations.iter().filter(differs).count()
+}
 
 /// Returns the traits of a change in one place of one function, or `None` for other changes. What they say of the kind of
 /// change and its cost means nothing.
-pub fn traits(old: &[u8], new: &[u8]) -> Option<Traits> {
+pub fn untyped(old: &[u8], new: &[u8]) -> Option<Traits> {
     if places(old, new) != 1 {
         return None;
     }
@@ -58,7 +68,9 @@ pub fn traits(old: &[u8], new: &[u8]) -> Option<Traits> {
 
 /// The function in which an offset is.
 fn function(text: &[u8], at: usize) -> Option<Span> {
-    let tree = parser().parse(text, None)?;
+    let mut parser = Parser::new();
+    parser.set_language(&tree_sitter_c::LANGUAGE.into()).ok()?;
+    let tree = parser.parse(text, None)?;
     let mut node: Node<'_> = tree.root_node().descendant_for_byte_range(at, at + 1)?;
     while node.kind() != "function_definition" {
         node = node.parent()?;
@@ -69,9 +81,8 @@ fn function(text: &[u8], at: usize) -> Option<Span> {
 
 #[cfg(test)]
 mod tests {
-    use patchwright_repair::likelihood::{Form, Origin, Shape};
-
-    use super::traits;
+    use super::{places, untyped};
+    use crate::likelihood::{Form, Origin, Shape};
 
     const OLD: &[u8] =
         b"int g(int n);\nint f(char *p, int n)\n{\n  if (*p > n)\n    n = g(n);\n  return n;\n}\n";
@@ -79,16 +90,23 @@ mod tests {
     #[test]
     fn an_added_operand_is_one_of_its_condition() {
         let new = String::from_utf8_lossy(OLD).replace("*p > n", "p && *p > n");
-        let traits = traits(OLD, new.as_bytes()).unwrap();
+        let traits = untyped(OLD, new.as_bytes()).unwrap();
         assert_eq!(traits.form, Form::AddedConjunct);
         assert_eq!(traits.shape, Shape::Truth);
         assert_eq!(traits.leaf, Origin::Statement);
     }
 
     #[test]
+    fn a_change_in_two_places_has_two() {
+        let before = b"{ if (a < b) c(d); }";
+        assert_eq!(places(before, b"{ if (a <= b) { c(d); } }"), 1);
+        assert_eq!(places(before, b"{ if (a <= b) c(e); }"), 2);
+    }
+
+    #[test]
     fn an_inserted_statement_is_inserted() {
         let new = String::from_utf8_lossy(OLD).replace("  return", "  n = 0;\n  return");
-        let traits = traits(OLD, new.as_bytes()).unwrap();
+        let traits = untyped(OLD, new.as_bytes()).unwrap();
         assert_eq!(traits.form, Form::InsertedAssignment);
         assert_eq!(traits.removed, 0);
     }
@@ -97,10 +115,10 @@ mod tests {
     fn changes_outside_of_functions_and_in_two_places_are_left_out() {
         let text = String::from_utf8_lossy(OLD);
         let outside = text.replace("int g(int n)", "int g(long n)");
-        assert!(traits(OLD, outside.as_bytes()).is_none());
+        assert!(untyped(OLD, outside.as_bytes()).is_none());
         let two = text
             .replace("*p > n", "*p >= n")
             .replace("g(n)", "g(n + 1)");
-        assert!(traits(OLD, two.as_bytes()).is_none());
+        assert!(untyped(OLD, two.as_bytes()).is_none());
     }
 }

@@ -1,4 +1,4 @@
-//! Finds small fixes in a git history.
+//! Finds small fixes in a git history: commits that say that they mend something, and change little of one C file.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -109,12 +109,17 @@ impl Failure {
 
 /// A commit that changes little of one C file.
 pub struct SmallFix {
+    /// The full name of the commit.
     pub commit: String,
     /// Its parent.
     pub parent: String,
+    /// The file, from the top of the repository.
     pub path: PathBuf,
+    /// The file before.
     pub old: Vec<u8>,
+    /// The file afterwards.
     pub new: Vec<u8>,
+    /// What the message says was wrong.
     pub failure: Failure,
 }
 
@@ -238,11 +243,15 @@ pub struct Counts {
 pub struct SmallFixes<'h> {
     history: &'h History,
     commits: std::vec::IntoIter<Commit>,
+    /// How many commits have been looked at so far.
     pub counts: Counts,
 }
 
 impl<'h> SmallFixes<'h> {
     /// Begins with the newest commit of `history`.
+    ///
+    /// # Errors
+    /// When the repository cannot be read.
     pub fn of(history: &'h History) -> Result<Self, GitError> {
         Ok(SmallFixes {
             history,
