@@ -3,10 +3,15 @@
 mod fit;
 mod model;
 
-use std::{collections::BTreeSet, error::Error, fmt::Write as _, path::PathBuf};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    error::Error,
+    fmt::Write as _,
+    path::PathBuf,
+};
 
 use patchwright_exec::files;
-use patchwright_repair::likelihood::{FEATURES, Traits, Weights};
+use patchwright_repair::likelihood::{FEATURES, Traits, Weights, learned::TOLD};
 
 use crate::{
     fixes::data::{Measured, Untyped, read},
@@ -42,6 +47,9 @@ enum Command {
         /// Also fit without each feature
         #[arg(long)]
         ablation: bool,
+        /// Write to this file how many of the fixes without types make each change, which `patchwright learn` compares with
+        #[arg(long, value_name = "FILE", requires = "untyped")]
+        made: Option<PathBuf>,
         /// Write the weights, fitted to all repositories, to this file
         #[arg(long, value_name = "FILE")]
         weights: Option<PathBuf>,
@@ -98,6 +106,7 @@ pub fn run(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
         penalty,
         without,
         ablation,
+        made,
         weights,
     } = &arguments.command;
     for name in without {
@@ -135,6 +144,9 @@ pub fn run(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
         Some(file) => read(file)?,
         None => Vec::new(),
     };
+    if let Some(file) = made {
+        files::write_atomic(file, counts(&untyped).as_bytes())?;
+    }
     let (names, untyped): (Vec<String>, Vec<Traits>) = untyped
         .into_iter()
         .filter(|one| {
@@ -247,4 +259,35 @@ pub fn run(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
         )?;
     }
     Ok(true)
+}
+
+/// How many fixes have each choice of the features that the text of a change tells, as TOML.
+fn counts(fixes: &[Untyped]) -> String {
+    let repositories: BTreeSet<&str> = fixes.iter().map(|one| &one.repository[..]).collect();
+    let mut out = format!(
+        "# How people mend things: how many of {} small fixes of {} repositories make each change.\n\
+         # `patchwright-bench fixes --untyped` finds them, and `patchwright-bench likelihood fit --made` writes this file.\n\
+         fixes = {}\n",
+        fixes.len(),
+        repositories.len(),
+        fixes.len()
+    );
+    for feature in FEATURES
+        .iter()
+        .filter(|feature| TOLD.contains(&feature.name))
+    {
+        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+        let names = fixes.iter().filter_map(|one| feature.of(&one.traits));
+        for (name, _) in names {
+            *counts.entry(name).or_default() += 1;
+        }
+        let mut counts: Vec<(String, usize)> = counts.into_iter().collect();
+        counts.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        let _ = writeln!(out, "\n[{}]", feature.name);
+        for (name, count) in counts {
+            let choice = name.split_once('=').map_or(&*name, |(_, choice)| choice);
+            let _ = writeln!(out, "{choice} = {count}");
+        }
+    }
+    out
 }

@@ -5,14 +5,10 @@ use std::{
     fmt::Write as _,
 };
 
-use patchwright_repair::likelihood::{FEATURES, Form, Traits};
+use patchwright_repair::likelihood::{FEATURES, Form, Traits, learned::TOLD};
 
 use super::fit::least;
 use crate::fixes::data::Measured;
-
-/// The features whose weights are drawn to what fixes without types say. Such fixes may be longer than any candidate, so what depends on
-/// the length of a change is not among these.
-const TOLD: [&str; 3] = ["form", "joined", "joined-leaf"];
 
 /// How much weights for fixes without types are drawn to zero.
 const PRIOR_PENALTY: f64 = 3.0;

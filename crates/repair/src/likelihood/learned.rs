@@ -46,7 +46,7 @@ pub struct Learned {
     pub weights: Weights,
     /// How many fixes they were learned from.
     pub fixes: usize,
-    /// What has changed, the largest first.
+    /// What has changed; first what most fixes speak for.
     pub shifts: Vec<Shift>,
 }
 
@@ -97,8 +97,14 @@ pub fn learn(fixes: &[Traits]) -> Learned {
             });
         }
     }
-    shifts
-        .sort_by(|a, b| (b.bits.abs().total_cmp(&a.bits.abs())).then_with(|| a.name.cmp(&b.name)));
+    let told = |shift: &Shift| {
+        let expected = shift.elsewhere * fixes.len() as f64;
+        shift.bits.abs() * (shift.here as f64 + expected).sqrt()
+    };
+    shifts.sort_by(|a, b| {
+        let by_evidence = told(b).total_cmp(&told(a));
+        by_evidence.then_with(|| a.name.cmp(&b.name))
+    });
     let mut weights = Weights::fitted().clone();
     for shift in &shifts {
         weights.add(&shift.name, shift.bits);
