@@ -26,6 +26,7 @@ mod kill;
 mod kinds;
 mod large_sets;
 mod localize;
+mod pages;
 mod projects;
 mod proposals;
 mod protection;
