@@ -27,6 +27,7 @@ mod kinds;
 mod limits;
 mod localize;
 mod manual;
+mod merge;
 mod places;
 mod progress;
 mod project;
@@ -127,7 +128,7 @@ fn main() -> ExitCode {
         Command::Prove(args) => prove::run(&args),
         Command::Localize(args) => localize::run(&args),
         Command::Validate(args) => validate::run(&args),
-        Command::Merge(args) => shards::run(&args),
+        Command::Merge(args) => merge::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Kinds(args) => kinds::run(&args),
         Command::Complexity(args) => complexity::run(&args),
