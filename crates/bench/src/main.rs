@@ -21,6 +21,7 @@ mod programs;
 mod random;
 mod repairs;
 mod sample;
+mod shards;
 mod slices;
 mod statistics;
 mod strategies;
@@ -189,6 +190,8 @@ enum Command {
     Fixes(fixes::Arguments),
     /// Fits how likely candidates are to what `fixes --data` has found: prints what that gives for repositories that were not looked at
     Likelihood(likelihood::Arguments),
+    /// Simulates a validation on many workers, by the times that some parts of it took: set-up, stragglers, and work that is no longer shared
+    Shards(shards::Arguments),
     /// Proves programs with loops, with each bound: prints what that costs as a Markdown table
     Loops(loops::Arguments),
     #[command(name = "__runner", hide = true)]
@@ -246,6 +249,7 @@ fn main() -> ExitCode {
         Command::Fixes(arguments) => fixes::run(&arguments),
         Command::Likelihood(arguments) => likelihood::run(&arguments),
         Command::Loops(arguments) => loops::run(&arguments),
+        Command::Shards(arguments) => shards::run(&arguments),
         Command::Interpreter {
             programs,
             forms,

@@ -214,7 +214,7 @@ pub struct RepairArgs {
     pub all: bool,
 
     /// Stop at the first plausible patch
-    #[arg(long, conflicts_with = "all", help_heading = "Search")]
+    #[arg(long, conflicts_with_all = ["all", "shard"], help_heading = "Search")]
     pub first: bool,
 
     /// Look at the N most suspicious locations; 0 means all [default: 200, then the next ones if there is no patch; with
@@ -291,6 +291,9 @@ pub struct RepairArgs {
     pub conversation: InteractiveArgs,
 
     #[command(flatten)]
+    pub sharding: ShardArgs,
+
+    #[command(flatten)]
     pub resuming: Resuming,
 
     /// Also write the patches into this folder
@@ -298,7 +301,7 @@ pub struct RepairArgs {
     pub output: Option<PathBuf>,
 
     /// Write the patch with this number into your own file, when the run is over
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Output")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "shard", help_heading = "Output")]
     pub apply: Option<u32>,
 
     /// Also write a page with the patches beside each other
@@ -325,19 +328,24 @@ pub struct BehaviourArgs {
     ///
     /// The report says what each patch changes, which patches do the same, and which inputs tell the others apart. The
     /// patches are ordered by it.
-    #[arg(long, help_heading = "Behaviour")]
+    #[arg(long, conflicts_with = "shard", help_heading = "Behaviour")]
     pub compare: bool,
 
     /// Ask you which result is right where patches differ
     ///
     /// Your answers become tests in the folder `tests` of --output.
-    #[arg(long, help_heading = "Behaviour")]
+    #[arg(long, conflicts_with = "shard", help_heading = "Behaviour")]
     pub ask: bool,
 
     /// Read from this file which result is right for which input
     ///
     /// Each line is JSON: {"arguments": ["-5"], "input": "", "output": "0\n", "status": 0}
-    #[arg(long, value_name = "FILE", help_heading = "Behaviour")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with = "shard",
+        help_heading = "Behaviour"
+    )]
     pub answers: Option<PathBuf>,
 
     /// Stop comparing patches after this time, their builds included
@@ -364,7 +372,7 @@ pub struct ProofArgs {
     /// Prove each reported patch for all inputs, or refute it by one input
     ///
     /// Proved is that the program's assertions hold and that its memory is used rightly.
-    #[arg(long, help_heading = "Proofs")]
+    #[arg(long, conflicts_with = "shard", help_heading = "Proofs")]
     pub prove: bool,
 
     /// Prove that each patched program does the same as this reference
@@ -488,7 +496,7 @@ pub struct ValidateArgs {
     /// Read JSON lines of patches from standard input as they come, and print a line for each verdict as soon as it is known
     #[arg(
         long,
-        conflicts_with_all = ["json", "jsonl", "junit", "html", "stop_after", "audit", "compare", "ask", "answers"],
+        conflicts_with_all = ["json", "jsonl", "junit", "html", "stop_after", "audit", "compare", "ask", "answers", "shard"],
         help_heading = "Output"
     )]
     pub serve: bool,
@@ -528,7 +536,7 @@ pub struct ValidateArgs {
     /// Stop when this many patches are plausible
     ///
     /// Patches count in the order given, and equal patches once.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Validation")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "shard", help_heading = "Validation")]
     pub stop_after: Option<u32>,
 
     /// Run the tests in their own order, not the most useful ones first

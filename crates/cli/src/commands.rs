@@ -12,9 +12,9 @@ use crate::{
     ir::IrArgs,
     kinds::KindsArgs,
     learn::LearnArgs,
+    merge::MergeArgs,
     prove::ProveArgs,
     regression::RegressionArgs,
-    shards::MergeArgs,
     shown::ShownArgs,
     slice::SliceArgs,
 };
@@ -112,11 +112,11 @@ PATCHES are unified diffs in files or in folders of files, files of JSON lines w
 ExpressAPR. - is standard input. The first argument is the project's folder or a single C file. If there is only one \
 argument, it is PATCHES, and the project is the current folder.")]
     Validate(Box<ValidateArgs>),
-    /// Put together the results of `validate --shard` on several machines
+    /// Put together the results of `--shard` on several machines
     #[command(long_about = "\
-Puts together the results of `validate --shard K/N` on several machines.
+Puts together the results of `validate`, `repair`, `prove` or `compare` with `--shard K/N` on several machines.
 
-The verdicts and their order are those of one machine. A part that was run twice counts once. Missing parts are named.")]
+Verdicts and order are those of one machine. A part that was run twice counts once. Missing parts are named.")]
     Merge(MergeArgs),
     /// Show where two versions differ, and prove the rest equal
     #[command(long_about = "\

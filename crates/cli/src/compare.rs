@@ -11,6 +11,7 @@ pub(crate) mod named;
 pub(crate) mod native;
 mod notes;
 mod observed;
+pub(crate) mod parts;
 mod paths;
 pub(crate) mod read;
 mod recorded;
@@ -40,6 +41,7 @@ use crate::{
 };
 use arguments::CompareArgs;
 use named::{Builder, Named};
+use parts::Told;
 use symbolic::{Answer, Compared, Job};
 
 /// Runs `patchwright compare`: prints the report to standard output, errors to standard error, and returns the exit status.
@@ -88,7 +90,9 @@ fn try_run(args: &CompareArgs) -> Result<Exit, Problem> {
         Some(revisions) => functions::functions(args, &revisions)?,
         None => functions::of_files(args, &named)?,
     };
-    if let Some(functions) = functions {
+    if args.sharding.shard.is_some() {
+        exits = functions::part(args, functions.as_deref(), &named, &scratch, &cancel)?;
+    } else if let Some(functions) = functions {
         exits = functions::each_function(args, &functions, &named, &scratch, &cancel)?;
     } else {
         let mut work = Work {
@@ -96,6 +100,7 @@ fn try_run(args: &CompareArgs) -> Result<Exit, Problem> {
             scratch: &scratch,
             cancel: &cancel,
             number: 0,
+            told: Told::default(),
         };
         let is_patches = named.len() > 2 && named[1..].iter().all(Named::is_patch);
         for at in 1..named.len() {
@@ -123,6 +128,11 @@ fn try_run(args: &CompareArgs) -> Result<Exit, Problem> {
     for told in protection::untold(&scratch) {
         eprintln!("patchwright: {told}");
     }
+    Ok(worst(&exits))
+}
+
+/// How several comparisons end together.
+fn worst(exits: &[Exit]) -> Exit {
     let worst = [
         Exit::Bug,
         Exit::Interrupted,
@@ -130,10 +140,10 @@ fn try_run(args: &CompareArgs) -> Result<Exit, Problem> {
         Exit::Nothing,
         Exit::Found,
     ];
-    Ok(worst
-        .into_iter()
+    let mut worst = worst.into_iter();
+    worst
         .find(|exit| exits.contains(exit))
-        .unwrap_or(Exit::Found))
+        .unwrap_or(Exit::Found)
 }
 
 /// Comparisons that are to be made.
@@ -143,6 +153,8 @@ struct Work<'a> {
     cancel: &'a CancelToken,
     /// Pairs so far.
     number: usize,
+    /// What has been printed.
+    told: Told,
 }
 
 /// Time for what is proved where nobody says how much.
@@ -251,16 +263,15 @@ impl Work<'_> {
             };
             tests_of::write(&mut compared, args, &folder)?;
         }
+        let gap = if self.number > 1 { "\n" } else { "" };
+        let function = args.function.iter().map(|name| format!(": {name}"));
+        let function: String = function.collect();
+        let head = format!("{gap}{} → {}{function}\n", pair[0].shown, pair[1].shown);
         if of_several && !args.json {
-            if self.number > 1 {
-                print("\n")?;
-            }
-            let function = args.function.iter().map(|name| format!(": {name}"));
-            let function: String = function.collect();
-            print(&format!(
-                "{} → {}{function}\n",
-                pair[0].shown, pair[1].shown
-            ))?;
+            print(&head)?;
+        }
+        if of_several {
+            self.told.text.push_str(&head);
         }
         self.print(&compared.report)?;
         if let Some(message) = compared.bug {
@@ -472,7 +483,10 @@ impl Work<'_> {
         })
     }
 
-    fn print(&self, report: &Comparison) -> Result<(), Problem> {
+    fn print(&mut self, report: &Comparison) -> Result<(), Problem> {
+        let plain = Style { colour: false };
+        self.told.text.push_str(&report.text(plain));
+        self.told.json.push_str(&report.json());
         let colour = crate::shown::colour();
         print(&match self.args.json {
             true => report.json(),

@@ -122,12 +122,12 @@ fn findings() -> Result<Vec<Finding>, PoolError> {
                 "builds and tests can write to their copies only",
             )
         }
-        Err(PoolError::Runner(RunError::Unprotectable(refusal))) => Finding::not(
-            State::Lacks,
-            "protection",
-            refusal.to_string(),
-            "sysctl -w kernel.unprivileged_userns_clone=1 kernel.apparmor_restrict_unprivileged_userns=0 (as root), or docker run --privileged",
-        ),
+        Err(PoolError::Runner(RunError::Unprotectable(refusal))) => Finding {
+            state: State::Lacks,
+            what: "protection",
+            found: refusal.to_string(),
+            remedy: refusal.command().map(str::to_owned),
+        },
         Err(error) => return Err(error),
     };
     scratch.set_rules(Rules {

@@ -14,7 +14,7 @@ pub struct InteractiveArgs {
     /// Look at patches as they come, and choose one: commands are read from standard input, and `?` lists them
     #[arg(
         long,
-        conflicts_with_all = ["json", "apply", "ask"],
+        conflicts_with_all = ["json", "apply", "ask", "shard"],
         help_heading = "Behaviour"
     )]
     pub interactive: bool,

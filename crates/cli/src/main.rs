@@ -28,6 +28,7 @@ mod learn;
 mod limits;
 mod localize;
 mod manual;
+mod merge;
 mod places;
 mod progress;
 mod project;
@@ -128,7 +129,7 @@ fn main() -> ExitCode {
         Command::Prove(args) => prove::run(&args),
         Command::Localize(args) => localize::run(&args),
         Command::Validate(args) => validate::run(&args),
-        Command::Merge(args) => shards::run(&args),
+        Command::Merge(args) => merge::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Kinds(args) => kinds::run(&args),
         Command::Learn(args) => learn::run(&args),

@@ -24,7 +24,12 @@ pub struct ProposeArgs {
     ///
     /// The command reads one JSON line with the failing tests and the suspicious lines. It prints one JSON line for each patch, and reads
     /// the verdict on each.
-    #[arg(long, value_name = "CMD", help_heading = "Search")]
+    #[arg(
+        long,
+        value_name = "CMD",
+        conflicts_with = "shard",
+        help_heading = "Search"
+    )]
     pub propose: Option<OsString>,
 }
 

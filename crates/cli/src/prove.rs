@@ -4,6 +4,7 @@ mod by_paths;
 mod decide;
 mod deeper;
 mod flags;
+mod parts;
 mod read;
 mod repairs;
 mod show;
@@ -36,6 +37,7 @@ use crate::{
     limits::{self, Limits},
     places::Places,
     progress::Progress,
+    shards::PartFile,
     signals,
 };
 use decide::Decided;
@@ -69,6 +71,7 @@ pub fn run(args: &ProveArgs) -> Exit {
 
 fn try_run(args: &ProveArgs) -> Result<Exit, Problem> {
     let started = Instant::now();
+    let part = PartFile::begin(&args.sharding).map_err(Problem::of)?;
     let scratch = Scratch::in_default_place_telling(&signals::removing).map_err(Problem::of)?;
     let cancel = CancelToken::new().map_err(Problem::of)?;
     signals::cancel_on_signals(cancel.clone(), false);
@@ -88,6 +91,7 @@ fn try_run(args: &ProveArgs) -> Result<Exit, Problem> {
     let result = deep(|| {
         let mut job = Job::new(args, program, &cancel);
         job.progress = Some(&progress);
+        job.part = part;
         job.run()
     });
     progress.finish();
@@ -112,6 +116,8 @@ struct Job<'a> {
     work: (u64, u64),
     /// A few paths were looked at, which did not decide it.
     tried_paths: bool,
+    /// The file of a part of the run.
+    part: Option<PartFile>,
     /// What is looked for, where that is not what the user says.
     checks: Option<BTreeSet<Check>>,
 }
@@ -159,6 +165,7 @@ impl<'a> Job<'a> {
             like: None,
             work: (0, 0),
             tried_paths: false,
+            part: None,
             checks: None,
         }
     }
@@ -253,13 +260,21 @@ impl<'a> Job<'a> {
                 self.like = self.reference(options)?;
             }
             let reference = self.like.as_ref();
-            let spec = spec(&mut self.terms, &encoding, reference);
+            let mut spec = spec(&mut self.terms, &encoding, reference);
+            self.leave_to_others(&mut spec);
             let both: Vec<&Encoding> = std::iter::once(&encoding).chain(reference).collect();
             if !options.argument_numbers || !mixes_arguments(&self.terms, &spec.roots(), &both) {
                 return Ok(Asked { encoding, spec });
             }
             options.argument_numbers = false;
             self.like = None;
+        }
+    }
+
+    /// Leaves what this part of the run is about.
+    fn leave_to_others(&self, spec: &mut Spec) {
+        if let Some(shard) = self.args.sharding.shard {
+            spec.keep(&|name| shard.has_named(name));
         }
     }
 
@@ -329,6 +344,7 @@ impl<'a> Job<'a> {
             repaired = Some(self.repair(&verdict, &mut report, &options, &budget)?);
         }
         self.finish(&mut report)?;
+        self.write_part(&report)?;
         if let Some(why) = limits::exceeded() {
             eprintln!("patchwright: {why}");
         } else if self.cancel.is_cancelled() {
@@ -470,6 +486,24 @@ impl<'a> Job<'a> {
             eprint!("{}", report.stats());
         }
         Ok(())
+    }
+
+    /// Writes what this part of the run has found out.
+    fn write_part(&self, report: &Report) -> Result<(), Problem> {
+        let Some(part) = &self.part else {
+            return Ok(());
+        };
+        let schema = (proof::PART_SCHEMA, proof::PART_VERSION);
+        let is_partial = report.verdict == proof::Verdict::Interrupted;
+        let key = parts::key(self.args, &self.program);
+        let mut stats = self.stats.clone();
+        stats.terms = self.terms.len() as u64;
+        let report = Report {
+            stats: Some(stats),
+            ..report.clone()
+        };
+        let written = part.write(schema, key, is_partial, report);
+        written.map_err(Problem::of)
     }
 
     fn write_test(&self, found: &Counterexample, expected: Option<&[u8]>) -> Result<(), Problem> {

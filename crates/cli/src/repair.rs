@@ -10,7 +10,10 @@ use patchwright_kinds::Kind;
 use patchwright_localize::LocalizeError;
 use patchwright_repair::{
     Event, Kept, Patch, RepairError, RepairOptions, RepairOutcome, Surroundings,
-    likelihood::Weights, options::DEFAULT_LOCATIONS, repair,
+    likelihood::Weights,
+    options::DEFAULT_LOCATIONS,
+    repair,
+    shard::{self, options_of_part},
 };
 use patchwright_report::{
     behaviour::Behaviour, findings::Findings, json, page, proofs::Proofs, text,
@@ -27,7 +30,9 @@ use crate::{
     kinds, learn,
     places::Places,
     progress::Progress,
-    project, proofs, proposing, protection, signals, state,
+    project, proofs, proposing, protection,
+    shards::PartFile,
+    signals, state,
 };
 
 /// Runs `patchwright repair`: prints verified patches as they come and the report at the end. Returns the exit status.
@@ -152,7 +157,8 @@ fn try_run(
     let program = RunnerProgram::current_exe(["__runner"])
         .map_err(|source| files::FileError::new("find", "the running program", source))?;
     let space = patchwright_space::SpaceLimits::wanting(args.candidates, args.term_size);
-    let options = RepairOptions {
+    let part = PartFile::begin(&args.sharding)?;
+    let mut options = RepairOptions {
         jobs: args.jobs.unwrap_or_else(default_jobs),
         all: args.all,
         first: args.first,
@@ -185,7 +191,15 @@ fn try_run(
             .propose
             .as_ref()
             .map(|command| proposing::proposals(command, &project)),
+        shard: args.sharding.shard,
         ..Default::default()
+    };
+    let key = match &part {
+        Some(_) => {
+            options_of_part(&mut options);
+            shard::key(&project, &options)?
+        }
+        None => String::new(),
     };
     let progress = Progress::new(places);
     permitted.iter().for_each(|told| progress.warn(told));
@@ -250,6 +264,11 @@ fn try_run(
     let tried = protection::untold(&scratch);
     tried.iter().for_each(|told| progress.warn(told));
     let mut outcome = outcome?;
+    if let Some(part) = &part {
+        let found = shard::Found::new(&outcome, &options);
+        let is_partial = cancel.is_cancelled() || outcome.stats.ended_in.is_some();
+        part.write((shard::SCHEMA, shard::VERSION), key, is_partial, found)?;
+    }
     // Who interrupts has decided.
     let session = session.filter(|_| !cancel.is_cancelled());
     let decision = session.map(|session| session.end(&outcome.patches));

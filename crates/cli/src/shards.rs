@@ -1,27 +1,19 @@
-//! `validate --shard` and `patchwright merge`: a set of patches on several machines.
+//! `--shard`: one of several parts of a run, each on a machine of its own.
 
 use std::path::PathBuf;
 
 use clap::Args;
-use patchwright_exec::{FileError, Project, files};
-use patchwright_report::{page, text::Style, validation};
+use patchwright_exec::{FileError, Project, Shard, files, shard};
 use patchwright_validate::{
     PatchSet, ValidateOptions, Validation,
-    shard::{self, MergeError, Merged, PartResult, Shard, merge, options_of_part},
+    shard::{PartResult, key, options_of_part, part as part_of_set},
 };
 
-use crate::Exit;
-
-/// Which part of a set is validated.
-#[derive(Args, Clone, Debug)]
+/// Which part of a run is done.
+#[derive(Args, Clone, Debug, Default)]
 pub struct ShardArgs {
-    /// Validate only part K of N of the patches, and write the result to a file for `patchwright merge`; tests run in their own order
-    #[arg(
-        long,
-        value_name = "K/N",
-        conflicts_with_all = ["serve", "stop_after", "compare", "ask", "answers"],
-        help_heading = "Several machines"
-    )]
+    /// Do only part K of N of the work, and write the result to a file for `patchwright merge`
+    #[arg(long, value_name = "K/N", help_heading = "Several machines")]
     pub shard: Option<Shard>,
 
     /// Write the result of the part to this file [default: patchwright-K-of-N.json]
@@ -34,13 +26,58 @@ pub struct ShardArgs {
     pub shard_result: Option<PathBuf>,
 }
 
+/// The file of a part, which is there from the beginning.
+#[derive(Clone, Debug)]
+pub struct PartFile {
+    /// Which part.
+    pub shard: Shard,
+    file: PathBuf,
+}
+
+impl PartFile {
+    /// Makes the file, if a part is asked for: now, not after the work.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub fn begin(args: &ShardArgs) -> Result<Option<Self>, FileError> {
+        let Some(shard) = args.shard else {
+            return Ok(None);
+        };
+        let usual = || format!("patchwright-{}-of-{}.json", shard.number, shard.of).into();
+        let file = args.shard_result.clone().unwrap_or_else(usual);
+        files::write_atomic(&file, b"")?;
+        Ok(Some(PartFile { shard, file }))
+    }
+
+    /// Writes what was found out.
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub fn write<T: serde::Serialize>(
+        &self,
+        (schema, schema_version): (&str, u32),
+        key: String,
+        interrupted: bool,
+        found: T,
+    ) -> Result<(), FileError> {
+        let part = shard::Part {
+            schema: schema.to_owned(),
+            schema_version,
+            key,
+            shard: self.shard,
+            interrupted,
+            found,
+        };
+        files::write_atomic(&self.file, part.to_json().as_bytes())
+    }
+}
+
 /// A part that is validated.
 pub struct Part {
-    shard: Shard,
+    file: PartFile,
     key: String,
     total: usize,
     numbers: Vec<usize>,
-    file: PathBuf,
 }
 
 /// Leaves those patches of a set that belong to the part, if one is asked for.
@@ -53,23 +90,16 @@ pub fn part(
     set: &mut PatchSet,
     options: &mut ValidateOptions,
 ) -> Result<Option<Part>, FileError> {
-    let Some(shard) = args.shard else {
+    let Some(file) = PartFile::begin(args)? else {
         return Ok(None);
     };
     options_of_part(options);
-    let file = args
-        .shard_result
-        .clone()
-        .unwrap_or_else(|| format!("patchwright-{}-of-{}.json", shard.number, shard.of).into());
-    // Now, not after the work.
-    files::write_atomic(&file, b"")?;
-    let (own, numbers) = shard::part(set, shard);
+    let (own, numbers) = part_of_set(set, file.shard);
     let part = Part {
-        shard,
-        key: shard::key(project, set, options)?,
+        file,
+        key: key(project, set, options)?,
         total: set.entries.len(),
         numbers,
-        file,
     };
     *set = own;
     Ok(Some(part))
@@ -83,113 +113,11 @@ impl Part {
     pub fn write(&self, outcome: &Validation) -> Result<(), FileError> {
         let result = PartResult::new(
             self.key.clone(),
-            self.shard,
+            self.file.shard,
             self.total,
             &self.numbers,
             outcome,
         );
-        files::write_atomic(&self.file, result.to_json().as_bytes())
+        files::write_atomic(&self.file.file, result.to_json().as_bytes())
     }
-}
-
-/// Flags of `patchwright merge`.
-#[derive(Args, Debug)]
-pub struct MergeArgs {
-    /// The files that `validate --shard` has written
-    #[arg(value_name = "FILE", required = true, num_args = 1..)]
-    pub parts: Vec<PathBuf>,
-
-    /// Print JSON
-    #[arg(long, help_heading = "Output")]
-    pub json: bool,
-
-    /// Also write JUnit XML to this file
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
-    pub junit: Option<PathBuf>,
-
-    /// Also write a page with the verdicts, and the patches and tests as a heat map
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
-    pub html: Option<PathBuf>,
-
-    /// Also print where the time went, and why patches could not be woven
-    #[arg(long, help_heading = "Output")]
-    pub stats: bool,
-}
-
-/// Why parts cannot be merged.
-#[derive(Debug, thiserror::Error)]
-enum Problem {
-    #[error(transparent)]
-    File(#[from] FileError),
-    #[error("{}: {message}", file.display())]
-    Part { file: PathBuf, message: String },
-    #[error(transparent)]
-    Merge(#[from] MergeError),
-}
-
-/// Runs `patchwright merge`: puts the results of `validate --shard` together and prints them as one report. Returns the exit status.
-pub fn run(args: &MergeArgs) -> Exit {
-    match try_run(args) {
-        Ok(exit) => exit,
-        Err(error) => {
-            eprintln!("patchwright: error: {error}");
-            Exit::BadInput
-        }
-    }
-}
-
-fn try_run(args: &MergeArgs) -> Result<Exit, Problem> {
-    let mut parts = Vec::new();
-    for file in &args.parts {
-        let text = files::read(file)?;
-        if text.is_empty() {
-            // As the run made it that has not got to its end.
-            eprintln!(
-                "patchwright: warning: {} is empty: its part was not finished",
-                file.display()
-            );
-            continue;
-        }
-        parts.push(
-            PartResult::from_json(&text).map_err(|message| Problem::Part {
-                file: file.clone(),
-                message,
-            })?,
-        );
-    }
-    let Merged {
-        validation,
-        missing,
-        repeated,
-    } = merge(parts)?;
-    if let Some(file) = &args.junit {
-        files::write_atomic(file, validation::junit(&validation, false).as_bytes())?;
-    }
-    if let Some(file) = &args.html {
-        files::write_atomic(file, page::validate(&validation).as_bytes())?;
-    }
-    if args.json {
-        print!("{}", validation::json(&validation, None));
-    } else {
-        let colour = crate::shown::colour();
-        print!("{}", validation::table(&validation, Style { colour }));
-        if args.stats {
-            print!("{}", validation::stats(&validation.stats));
-        }
-    }
-    if repeated > 0 {
-        eprintln!("patchwright: {repeated} parts were run more than once; each counts once");
-    }
-    if !missing.is_empty() {
-        let names: Vec<String> = missing.iter().map(Shard::to_string).collect();
-        eprintln!(
-            "patchwright: parts are missing or were interrupted: {}; run them, and merge again",
-            names.join(", ")
-        );
-        return Ok(Exit::Interrupted);
-    }
-    Ok(match validation.plausible() {
-        0 => Exit::Nothing,
-        _ => Exit::Found,
-    })
 }

@@ -25,7 +25,7 @@ pub fn journal(resuming: &Resuming, command: &str) -> Option<JournalOptions> {
 }
 
 /// Flags for resuming an interrupted run.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 pub struct Resuming {
     /// Go on where the same command ended, and execute nothing twice
     #[arg(long, help_heading = "Resuming")]

@@ -1,4 +1,4 @@
-//! `patchwright validate --shard` and `patchwright merge`.
+//! `--shard` of `validate`, `repair`, `prove` and `compare`, and `patchwright merge`.
 #![allow(
     clippy::disallowed_methods,
     reason = "these tests are a user of the program: they make projects and start it"
@@ -124,5 +124,125 @@ fn parts_of_different_runs_are_not_merged() {
     assert!(stderr(&output).contains("are of different runs"));
     let output = place.run(["merge", "set.jsonl"]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).contains("set.jsonl: it is no result of validate --shard"));
+    assert!(stderr(&output).contains("set.jsonl: it is no result of --shard"));
+}
+
+/// Runs all parts of a command, each of which ends with one of these statuses; the files in the order from last to first.
+fn parts(place: &Place, command: &[&str], of: usize, statuses: &[i32]) -> Vec<String> {
+    let mut files = Vec::new();
+    for number in 1..=of {
+        let shard = format!("{number}/{of}");
+        let output = place.run(command.iter().chain(&["--shard", &shard]));
+        let status = output.status.code();
+        let is_usual = statuses.iter().any(|usual| status == Some(*usual));
+        assert!(is_usual, "{}", stderr(&output));
+        files.push(part(number, of));
+    }
+    files.reverse();
+    files
+}
+
+#[test]
+fn a_repair_in_parts_reports_the_patches_of_one_machine_in_its_order() {
+    let place = Place::with_max2();
+    let command = ["repair", "project/max.c", "--max-cost", "1"];
+    let output = place.run(command.iter().chain(&["--json", "--places", "1"]));
+    let whole: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let diffs = |report: &Value| -> Vec<Value> {
+        let patches = report["patches"].as_array().unwrap().iter();
+        patches.map(|patch| patch["diff"].clone()).collect()
+    };
+    assert!(!diffs(&whole).is_empty());
+    let mut files = parts(&place, &command, 2, &[0, 1]);
+    let all = merged(&place, &files, 0);
+    assert_eq!(diffs(&all), diffs(&whole));
+    for number in [
+        "candidates",
+        "explored",
+        "plausible",
+        "locations",
+        "failing_tests",
+    ] {
+        assert_eq!(all["stats"][number], whole["stats"][number], "{number}");
+    }
+    // The same part again, and then one that is lost.
+    files.push(files[0].clone());
+    assert_eq!(diffs(&merged(&place, &files, 0)), diffs(&whole));
+    let some = merged(&place, &files[..1], 4);
+    assert_eq!(some["stats"]["interrupted"], true);
+}
+
+const ASSERTIONS: &str = "#include <assert.h>
+int f(int a, int b) {
+  assert(a != 3);
+  int c = b / 2;
+  if (a > b)
+    assert(c < 2000000000);
+  int t[4] = {0};
+  if (a >= 0 && a < 4)
+    t[a] = c;
+  return t[0];
+}
+int g(int a) {
+  int s = 0;
+  for (int i = 0; i < 4; i++)
+    s += i;
+  assert(s == 6);
+  return s + a;
+}
+";
+
+#[test]
+fn a_proof_in_parts_holds_if_all_parts_hold_and_fails_if_one_fails() {
+    let place = Place::new();
+    place.write("a.c", ASSERTIONS);
+    for of in [1, 2, 7] {
+        let command = ["prove", "project/a.c", "--function", "g"];
+        let files = parts(&place, &command, of, &[0]);
+        let all = merged(&place, &files, 0);
+        assert_eq!(all["verdict"], "proved");
+        assert_eq!(all["part"], Value::Null);
+        if of > 1 {
+            // The rest is not known to hold.
+            let some = merged(&place, &files[1..], 4);
+            assert_eq!(some["verdict"], "interrupted");
+        }
+        let command = ["prove", "project/a.c", "--function", "f"];
+        let files = parts(&place, &command, of, &[0, 1]);
+        let all = merged(&place, &files, 1);
+        assert_eq!(all["verdict"], "failed");
+        assert_eq!(all["counterexample"]["replay"], "agrees");
+    }
+    let output = place.run(["prove", "project/a.c", "--function", "g", "--shard", "2/3"]);
+    assert!(stdout(&output).contains("This is part 2/3: others look for the rest"));
+}
+
+#[test]
+fn a_comparison_in_parts_prints_what_one_machine_prints() {
+    let old = "int f(int a) { return a + 1; }\nint g(int a) { return a > 2 ? a : 2; }\nint h(unsigned a) { return a > 7; }\n";
+    let new = "int f(int a) { return 1 + a; }\nint g(int a) { return a >= 3 ? a : 2; }\nint h(unsigned a) { return a > 8; }\n";
+    let place = Place::with_versions(old, new);
+    let command = ["compare", "project/old.c", "project/new.c"];
+    let whole = place.run(command);
+    for of in [1, 2, 7] {
+        let files = parts(&place, &command, of, &[0, 1]);
+        let output = place.run(std::iter::once("merge").chain(files.iter().map(|file| &file[..])));
+        assert_eq!(stdout(&output), stdout(&whole), "{of} parts");
+        assert_eq!(output.status.code(), Some(1));
+    }
+    let one = ["--function", "f", "--shard", "1/2"];
+    let output = place.run(command.iter().chain(&one));
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("--shard divides the functions of two versions"));
+    // What belongs to another command is not put to it.
+    place.write("a.c", ASSERTIONS);
+    parts(
+        &place,
+        &["prove", "project/a.c", "--function", "g"],
+        1,
+        &[0],
+    );
+    let output = place.run(["merge", &part(1, 1), &part(1, 7)]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("merge the parts of one command"));
 }

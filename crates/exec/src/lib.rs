@@ -11,7 +11,7 @@
 //! * [`view`] also protects everything else from changes. [`refusal`] says why it cannot, [`attempts`] what was tried.
 //! * [`build`] runs a build, and [`linker`] reads the linker's messages. [`intercept`] makes compile databases and
 //!   [`compile_commands`] reads them. [`record`] combines these for a project. [`kept_build`] lets the next run reuse a build.
-//! * [`project`] reads and checks a project's description; [`suite`] and [`verdict`] run its tests,
+//! * [`shard`] divides work among machines. [`project`] reads and checks a project's description; [`suite`] and [`verdict`] run its tests,
 //!   [`baseline`] measures the untouched program, [`pool`] does all that on several workers.
 //!
 //! # Invariants
@@ -52,6 +52,7 @@ mod removal;
 pub mod runner;
 pub mod sandbox;
 pub mod scratch;
+pub mod shard;
 pub mod snapshot;
 pub mod suite;
 pub mod timeline;
@@ -90,6 +91,7 @@ pub use runner::{
 };
 pub use sandbox::{Copied, CopyOptions, Sandbox};
 pub use scratch::{Rules, Scratch};
+pub use shard::Shard;
 pub use snapshot::{Restored, Snapshot};
 pub use suite::{Case, Comparison, Test, TestKind, TestSuite};
 pub use verdict::{FailReason, TestError, TestRun, Verdict, run_test};

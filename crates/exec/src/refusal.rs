@@ -18,6 +18,8 @@ pub struct Refusal {
 pub enum Obstacle {
     /// The system permits no namespaces, or no mounts in them.
     Namespaces,
+    /// The system permits so many namespaces, or none, by a number.
+    Limit,
     /// No more files may be open.
     Descriptors,
     /// The copy would lie in the project that it hides.
@@ -29,12 +31,13 @@ pub enum Obstacle {
 }
 
 /// All obstacles, in the order of their numbers.
-pub(crate) const OBSTACLES: [Obstacle; 5] = [
+pub(crate) const OBSTACLES: [Obstacle; 6] = [
     Obstacle::Namespaces,
     Obstacle::Descriptors,
     Obstacle::CopyInProject,
     Obstacle::Chroot,
     Obstacle::Other,
+    Obstacle::Limit,
 ];
 
 /// What to do where no more files may be open.
@@ -63,12 +66,32 @@ impl Refusal {
         let number = error.raw_os_error().unwrap_or_default();
         let obstacle = match REFUSED.contains(&number) {
             true if is_in_chroot() => Obstacle::Chroot,
+            true if matches!(number, libc::ENOSPC | libc::EUSERS) => Obstacle::Limit,
             true => Obstacle::Namespaces,
             false if is_of_descriptors(error) => Obstacle::Descriptors,
             false => Obstacle::Other,
         };
-        let reason = format!("{what}: {error}");
+        let reason = match obstacle {
+            // What the system calls it is about disks or users.
+            Obstacle::Limit => format!("{what}: the limit of namespaces is reached"),
+            _ => format!("{what}: {error}"),
+        };
         Refusal { reason, obstacle }
+    }
+
+    /// The command that mends it, if one does.
+    pub fn command(&self) -> Option<&'static str> {
+        Some(match self.obstacle {
+            Obstacle::Namespaces => {
+                "sysctl -w kernel.unprivileged_userns_clone=1 kernel.apparmor_restrict_unprivileged_userns=0 (as root), or docker run --privileged"
+            }
+            Obstacle::Limit => {
+                "sysctl -w user.max_user_namespaces=10000 user.max_pid_namespaces=10000 user.max_mnt_namespaces=10000 (as root)"
+            }
+            Obstacle::Chroot => "mount --bind ROOT ROOT (as root, before chroot ROOT)",
+            Obstacle::Descriptors => "ulimit -n 1024",
+            Obstacle::CopyInProject | Obstacle::Other => return None,
+        })
     }
 
     /// A file or folder cannot be used.
@@ -87,7 +110,9 @@ impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Refusal { reason, obstacle } = self;
         let subject = match obstacle {
-            Obstacle::Namespaces | Obstacle::Chroot => "this system does not let Patchwright keep",
+            Obstacle::Namespaces | Obstacle::Limit | Obstacle::Chroot => {
+                "this system does not let Patchwright keep"
+            }
             _ => "Patchwright cannot keep",
         };
         write!(
@@ -97,6 +122,9 @@ impl fmt::Display for Refusal {
         f.write_str(match obstacle {
             Obstacle::Namespaces => {
                 "; run it where namespaces are permitted, or say --unprotected, with which builds and tests have all your rights"
+            }
+            Obstacle::Limit => {
+                "; raise it (`sysctl user.max_user_namespaces` shows one of several), or say --unprotected, with which builds and tests have all your rights"
             }
             Obstacle::Descriptors => MORE_DESCRIPTORS,
             Obstacle::CopyInProject => "; set PATCHWRIGHT_TMP to a folder outside of the project",
@@ -139,6 +167,12 @@ mod tests {
             Refusal::of_namespace("a mount", &error).to_string()
         };
         assert!(told(libc::EPERM).contains("where namespaces are permitted"));
+        let limit = told(libc::ENOSPC);
+        assert!(
+            limit.contains("the limit of namespaces is reached"),
+            "{limit}"
+        );
+        assert!(!limit.contains("device"), "{limit}");
         let descriptors = told(libc::EMFILE);
         assert!(descriptors.contains("`ulimit -n 1024`"), "{descriptors}");
         assert!(!descriptors.contains("namespaces"), "{descriptors}");

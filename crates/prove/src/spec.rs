@@ -184,6 +184,16 @@ impl Spec {
         wrong.chain(own).chain(seen).collect()
     }
 
+    /// Leaves those violations for whose names `is_own` holds. All that happen at one place for one reason have one name, however often loops
+    /// are unwound.
+    pub fn keep(&mut self, is_own: &dyn Fn(&str) -> bool) {
+        self.wrong.retain(|wrong| {
+            let place = wrong.place.as_ref();
+            let place = place.map_or(String::new(), |at| format!("{}:{}", at.function, at.line));
+            is_own(&format!("{place} {} {}", wrong.kind.code(), wrong.message))
+        });
+    }
+
     /// Returns the condition that some violation happens.
     pub fn fails(&self, terms: &mut Terms) -> Term {
         terms.or_all(self.wrong.iter().map(|wrong| wrong.condition))

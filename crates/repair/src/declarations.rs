@@ -260,7 +260,10 @@ impl Search<'_> {
             }
         }
         found.sort_by_key(|tried| tried.change.rank);
-        found
+        let numbered = found.into_iter().enumerate();
+        let own = |number: usize| self.options.shard.is_none_or(|shard| shard.has(number));
+        let own = numbered.filter(|(number, _)| own(*number));
+        own.map(|(_, tried)| tried).collect()
     }
 
     /// The files that a source includes, itself or in turn.

@@ -31,7 +31,7 @@ impl Search<'_> {
             return Ok(());
         }
         let due: Vec<usize> = (0..self.units.len())
-            .filter(|&unit| self.is_disfigured(self.units[unit].entry))
+            .filter(|&unit| self.is_own(unit) && self.is_disfigured(self.units[unit].entry))
             .take(MOST_STATEMENTS)
             .collect();
         for unit in due {

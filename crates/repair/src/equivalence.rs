@@ -25,6 +25,12 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Code(Digest);
 
+impl std::fmt::Display for Code {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
 /// A copy of the untouched program in which changed files are compiled, and nothing is linked or run.
 pub(crate) struct Compilations {
     worker: Worker,

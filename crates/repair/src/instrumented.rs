@@ -154,7 +154,7 @@ impl LeftAlone {
 }
 
 /// The parts that a repair skips because they are less suspicious.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct LeftOut {
     /// Locations that all failing tests visit, beyond the wanted number.
     pub locations: usize,

@@ -82,6 +82,8 @@ pub struct RepairOptions {
     pub early_pairs: bool,
     /// Files, relative to the project's root, with what they hold instead of what they hold there: the program with a change.
     pub replaced: Vec<(std::path::PathBuf, Vec<u8>)>,
+    /// Explore one of several parts of the locations.
+    pub shard: Option<patchwright_exec::Shard>,
     /// What another program proposes meanwhile.
     pub proposals: Option<Arc<Proposals>>,
 }
@@ -124,6 +126,7 @@ impl Default for RepairOptions {
             catches_up: None,
             early_pairs: false,
             replaced: Vec::new(),
+            shard: None,
             proposals: None,
         }
     }

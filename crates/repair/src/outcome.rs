@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use patchwright_text::Edit;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     instrumented::{Instrumented, LeftOut},
@@ -12,7 +13,7 @@ use crate::{
 };
 
 /// Numbers about the search for changes of two places.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TwoPlaces {
     /// Searches for changes of one place, each with one of the failing tests.
     pub searches: usize,
@@ -32,14 +33,14 @@ impl TwoPlaces {
 }
 
 /// Numbers about the work of a run.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Stats {
     /// Functions that have locations.
     pub functions: usize,
     /// Functions without, by reason.
     pub refused: BTreeMap<String, usize>,
     /// Changes of calls, declarations and statements that were left alone, by reason.
-    pub refused_changes: BTreeMap<&'static str, usize>,
+    pub refused_changes: BTreeMap<String, usize>,
     /// Expressions and statements that differ between the ways a source is compiled.
     pub disagreements: usize,
     /// What no schema changes in the functions that were searched.
@@ -104,6 +105,7 @@ pub struct Stats {
     /// Patches that are reported, but were not looked at for undefined behaviour because the time was up, or the run was interrupted.
     pub unscrutinized: usize,
     /// The phase in which the time ran out, if the search had not begun.
+    #[serde(skip)]
     pub ended_in: Option<&'static str>,
     /// Patches that pass every test and that the compiler's sanitizers speak against. They are reported if there are no others.
     pub undefined_by_sanitizers: usize,
@@ -180,13 +182,54 @@ impl Stats {
         Stats {
             functions: functions.len(),
             refused: left_alone.refused,
-            refused_changes: left_alone.changes,
+            refused_changes: left_alone
+                .changes
+                .into_iter()
+                .map(|(reason, number)| (reason.to_owned(), number))
+                .collect(),
             disagreements: left_alone.disagreements,
             unchangeable: left_alone.unchangeable.summed_up(),
             locations: instrumented.holes_in_all,
             reached: instrumented.holes.len(),
             left_out: instrumented.left_out,
             ..self
+        }
+    }
+
+    /// Adds what another part of the same run has done. All parts have looked at the same locations.
+    pub(crate) fn add_part(&mut self, other: Stats) {
+        let (functions, locations, reached) = (self.functions, self.locations, self.reached);
+        let (refused, changes) = (self.refused.clone(), self.refused_changes.clone());
+        self.duplicates += other.duplicates;
+        self.unverified += other.unverified;
+        self.unscrutinized += other.unscrutinized;
+        self.undefined_by_sanitizers += other.undefined_by_sanitizers;
+        self.rejected.extend(other.rejected.iter().cloned());
+        self.peak_memory = self.peak_memory.max(other.peak_memory);
+        self.out_of_time |= other.out_of_time;
+        self.out_of_bounds |= other.out_of_bounds;
+        self.stopped_early |= other.stopped_early;
+        self.interrupted |= other.interrupted;
+        self.phases.add(&other.phases);
+        // One whose time was up before it had run them knows nothing.
+        if self.tests == (0, 0, 0) {
+            self.tests = other.tests;
+        }
+        let is_known = (functions, locations, reached) != (0, 0, 0);
+        let theirs = (
+            (other.functions, other.locations, other.reached),
+            (other.left_out, other.unchangeable.clone()),
+            (other.refused.clone(), other.refused_changes.clone()),
+        );
+        self.add_earlier(other);
+        let ((functions, locations, reached), left, (refused, changes)) = match is_known {
+            true => ((functions, locations, reached), None, (refused, changes)),
+            false => (theirs.0, Some(theirs.1), theirs.2),
+        };
+        (self.functions, self.locations, self.reached) = (functions, locations, reached);
+        (self.refused, self.refused_changes) = (refused, changes);
+        if let Some((left_out, unchangeable)) = left {
+            (self.left_out, self.unchangeable) = (left_out, unchangeable);
         }
     }
 

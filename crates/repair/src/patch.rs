@@ -1,11 +1,48 @@
 //! A patch in the report of a repair.
 
-use std::path::PathBuf;
+use std::{cmp::Ordering, path::PathBuf};
 
+use patchwright_space::Schema;
 use patchwright_text::Edit;
+use serde::{Deserialize, Serialize};
+
+/// What decides where a patch stands in a report: the likeliest comes first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Rank {
+    /// It keeps something from happening or from being seen: those come last.
+    pub is_evasion: bool,
+    /// Enough patches before it differ from it in a number only, or are of the same location.
+    pub is_crowd: bool,
+    /// How unlikely it is, in bits ([`crate::likelihood`]).
+    pub bits: f64,
+    /// The number of its location among all that were looked at.
+    pub location: usize,
+}
+
+impl Rank {
+    /// Compares the places of two patches in a report.
+    pub fn order(&self, other: &Rank) -> Ordering {
+        let kind = |rank: &Rank| (rank.is_evasion, rank.is_crowd);
+        let by_bits = self.bits.total_cmp(&other.bits);
+        kind(self).cmp(&kind(other)).then(by_bits)
+    }
+
+    /// Of a patch that makes the changes of two.
+    pub(crate) fn and(self, other: Rank) -> Rank {
+        Rank {
+            is_evasion: self.is_evasion || other.is_evasion,
+            is_crowd: self.is_crowd || other.is_crowd,
+            bits: self.bits + other.bits,
+            location: self.location.min(other.location),
+        }
+    }
+}
+
+/// The name of a kind of change. (Written out, `serde` would borrow it from what it reads.)
+type SchemaName = &'static str;
 
 /// A plausible patch that has been verified.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Patch {
     /// The file, relative to the project's root.
     pub file: PathBuf,
@@ -14,7 +51,8 @@ pub struct Patch {
     /// The function whose body is changed; empty if the change lies outside of bodies.
     pub function: String,
     /// The schema, as JSON has it: `EXPRESSION`, `two_places`.
-    pub schema: &'static str,
+    #[serde(deserialize_with = "schema_name")]
+    pub schema: SchemaName,
     /// The name of the kind of change, of those that `patchwright kinds` lists.
     pub kind: Option<String>,
     /// Its cost.
@@ -39,6 +77,18 @@ pub struct Patch {
     pub distinct: usize,
     /// What somebody calls it who has proposed it, too ([`crate::proposer`]).
     pub proposal: Option<String>,
+    /// Where it stands in a report.
+    pub rank: Rank,
+    /// What the compiler makes of its function, as a digest, if that is known.
+    pub code: Option<String>,
+}
+
+/// The name of a kind of change, as the program has it.
+fn schema_name<'de, D: serde::Deserializer<'de>>(from: D) -> Result<&'static str, D::Error> {
+    let name = String::deserialize(from)?;
+    let known = Schema::ALL.iter().map(|schema| schema.name());
+    let known = known.into_iter().find(|known| *known == name);
+    known.ok_or_else(|| serde::de::Error::custom(format!("no kind of change is called {name}")))
 }
 
 impl Patch {

@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 /// The times of the phases of a run.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Phases {
     /// Copying the tree.
     pub copy: Duration,
@@ -25,4 +27,23 @@ pub struct Phases {
     pub whole_build: Duration,
     /// What all its tests take, each run once; they need not have been run now.
     pub all_tests: Duration,
+}
+
+impl Phases {
+    /// Adds the times of another machine.
+    pub(crate) fn add(&mut self, other: &Phases) {
+        let sums = [
+            (&mut self.copy, other.copy),
+            (&mut self.build, other.build),
+            (&mut self.baseline, other.baseline),
+            (&mut self.localize, other.localize),
+            (&mut self.read, other.read),
+            (&mut self.weave, other.weave),
+            (&mut self.search, other.search),
+            (&mut self.verify, other.verify),
+        ];
+        for (sum, time) in sums {
+            *sum += time;
+        }
+    }
 }

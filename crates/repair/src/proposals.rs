@@ -1,7 +1,7 @@
 //! Patches that another program proposes while the search goes on: they are built and tested as what the search finds, and stand in the
 //! same report.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, path::Path};
 
 use patchwright_csource::lex;
 use patchwright_exec::{FailReason, Project, Test, TestKind, Verdict, files};
@@ -12,7 +12,8 @@ use crate::{
     changed_file::Candidate,
     check::{Beyond, check_all},
     instrumented::Instrumented,
-    patch::Patch,
+    patch::{Patch, Rank},
+    plausibility::{Read, rank},
     prepare::Prepared,
     proposer::{Answer, CaseText, FailingTest, FunctionText, Proposal, Proposals, Suspect, Task},
     rejection::Rejection,
@@ -20,6 +21,14 @@ use crate::{
 
 /// The kind of change of what somebody has proposed.
 const NAME: &str = "PROPOSED";
+
+/// What changes something in a function that was not told stands behind what is known better.
+const UNKNOWN: Rank = Rank {
+    is_evasion: false,
+    is_crowd: true,
+    bits: f64::INFINITY,
+    location: usize::MAX,
+};
 
 /// So many suspicious lines are told.
 const MOST_SUSPECTS: usize = 40;
@@ -45,7 +54,10 @@ impl Proposals {
     /// Tells the task, if that has not been done.
     pub(crate) fn begin(&self, prepared: &Prepared, instrumented: &Instrumented) {
         if !std::mem::replace(&mut self.state().begun, true) {
-            self.proposer.begin(&task(prepared, instrumented));
+            let task = task(prepared, instrumented);
+            let is_told = |file: &Path| task.functions.iter().any(|told| told.file == file);
+            self.state().read = Read::all(instrumented, &is_told);
+            self.proposer.begin(&task);
         }
     }
 
@@ -96,7 +108,14 @@ impl Proposals {
             }
             state.seen.push((diff.clone(), proposal.id.clone()));
             drop(state);
-            let patch = patch(&proposal, &source, diff);
+            let mut patch = patch(&proposal, &source, diff);
+            let rank = rank(
+                &self.state().read,
+                &proposal.file,
+                &proposal.text,
+                patch.cost,
+            );
+            patch.rank = rank.unwrap_or(UNKNOWN);
             tried.push((proposal, patch));
         }
         let candidates: Vec<Candidate<'_>> = tried
@@ -178,7 +197,7 @@ impl Proposals {
         true
     }
 
-    /// Adds what passes to a report, as many as the search's own at most, each before what costs more. What the search has found as well is only named there; patches with
+    /// Adds what passes to a report, as many as the search's own at most, each before what is less likely ([`Rank`]). What the search has found as well is only named there; patches with
     /// undefined behaviour are reported if there are no others.
     pub(crate) fn join(&self, outcome: &mut RepairOutcome, options: &RepairOptions) {
         let state = self.state();
@@ -195,7 +214,7 @@ impl Proposals {
             _ => options.max_patches,
         };
         let mut proposed: Vec<&Patch> = state.passed.iter().chain(more).collect();
-        proposed.sort_by_key(|patch| patch.cost);
+        proposed.sort_by(|a, b| a.rank.order(&b.rank).then(a.cost.cmp(&b.cost)));
         outcome.stats.is_full |= proposed.len() > most;
         for proposed in proposed.into_iter().take(most) {
             let mut own = outcome.patches.iter_mut();
@@ -206,7 +225,7 @@ impl Proposals {
             let at = outcome
                 .patches
                 .iter()
-                .position(|own| own.cost > proposed.cost);
+                .position(|own| proposed.rank.order(&own.rank).is_lt());
             let at = at.unwrap_or(outcome.patches.len());
             outcome.patches.insert(at, proposed.clone());
         }
@@ -249,6 +268,8 @@ fn patch(proposal: &Proposal, source: &[u8], diff: Vec<u8>) -> Patch {
         undefined: None,
         distinct: 0,
         proposal: Some(proposal.id.clone()),
+        rank: UNKNOWN,
+        code: None,
     }
 }
 

@@ -46,6 +46,8 @@ pub(crate) struct Proposed<'f> {
     pub(crate) code_differs: bool,
     /// See [`crate::Patch::distinct`].
     pub(crate) distinct: usize,
+    /// See [`crate::Patch::code`].
+    pub(crate) code: Option<String>,
 }
 
 /// What is known of the code of a function.
@@ -262,6 +264,7 @@ impl<'f> Selection<'f> {
                 diff,
                 code_differs,
                 distinct,
+                code: code.as_ref().map(Code::to_string),
             };
             if is_evasion {
                 self.postponed.push_back(proposed);

@@ -8,7 +8,7 @@ use std::{
 
 use patchwright_exec::FailReason;
 
-use crate::patch::Patch;
+use crate::{patch::Patch, plausibility::Read};
 
 /// The first message to a program that proposes patches: what fails, and where the bug may be.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -145,6 +145,8 @@ pub(crate) struct State {
     pub(crate) tried: usize,
     /// How many that pass were not looked at for undefined behaviour.
     pub(crate) unscrutinized: usize,
+    /// The sources of the functions that were told.
+    pub(crate) read: Vec<Read>,
     /// What passes, but by undefined behaviour.
     pub(crate) undefined: Vec<Patch>,
 }

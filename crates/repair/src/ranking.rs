@@ -17,7 +17,7 @@ use crate::{
     found::FoundClass,
     instrumented::{HoleEntry, Instrumented, SourceFile},
     likelihood::{Change, FunctionFacts, Traits, Weights, surprise::Habits},
-    patch::Patch,
+    patch::{Patch, Rank},
 };
 
 /// A plausible candidate, ready to be verified.
@@ -124,6 +124,13 @@ impl Proposal<'_> {
             distinct: 0,
             undefined: None,
             proposal: None,
+            rank: Rank {
+                is_evasion: self.is_evasion,
+                is_crowd: self.is_crowd,
+                bits: self.bits,
+                location: self.found.entry,
+            },
+            code: None,
         }
     }
 
@@ -196,8 +203,6 @@ pub(crate) fn ranked<'f>(classes: &'f [FoundClass], places: Places<'_>) -> Vec<P
                     .with_habits(Rc::clone(habits))
             });
         let is_local = found.is_local && found.header.is_none();
-        let is_far = crash && entry.nearness < nearest * NEAR_CRASH;
-        let is_at_crash = crash && entry.nearness >= nearest * AT_CRASH;
         // What is never executed is better not there, and so is what does nothing.
         let first = found.members.first().filter(|_| found.is_never);
         let never = first.and_then(|(edit, _)| Some((edit, deletion(places, entry, edit)?)));
@@ -218,11 +223,9 @@ pub(crate) fn ranked<'f>(classes: &'f [FoundClass], places: Places<'_>) -> Vec<P
                     Some(deletion) => (Cow::Owned(deletion), &Schema::Deletion),
                     None => (Cow::Borrowed(member_edit), schema),
                 };
-                let is_condition = matches!(schema, Schema::Guard | Schema::Refinement);
-                let of_location = match (is_far, is_at_crash && is_condition) {
-                    (true, _) => FAR_FROM_CRASH,
-                    (false, true) => -CONDITION_AT_CRASH,
-                    (false, false) => 0.0,
+                let of_location = match crash {
+                    true => bits_of_location(entry.nearness, nearest, *schema),
+                    false => 0.0,
                 };
                 let traits = facts.traits(Change {
                     source,
@@ -281,6 +284,18 @@ pub(crate) fn ranked<'f>(classes: &'f [FoundClass], places: Places<'_>) -> Vec<P
     proposals
 }
 
+/// How much less likely a change is for where it stands, if failing tests crash.
+pub(crate) fn bits_of_location(nearness: f64, nearest: f64, kind: Schema) -> f64 {
+    let is_condition = matches!(kind, Schema::Guard | Schema::Refinement);
+    if nearness < nearest * NEAR_CRASH {
+        FAR_FROM_CRASH
+    } else if is_condition && nearness >= nearest * AT_CRASH {
+        -CONDITION_AT_CRASH
+    } else {
+        0.0
+    }
+}
+
 /// So many other changes of a statement that all pass say that what it does matters to no test: then the simplest is that it is not there.
 pub(crate) const WAYS_TO_DISFIGURE: usize = 4;
 
@@ -315,6 +330,7 @@ fn bring_deletions_forward(proposals: &mut Vec<Proposal<'_>>, places: Places<'_>
         if let Some(first) = first.filter(|first| *first < at && others >= WAYS_TO_DISFIGURE) {
             let mut deletion = proposals.remove(at);
             deletion.is_evasion = false;
+            deletion.bits = proposals[first].bits;
             proposals.insert(first, deletion);
         }
     }

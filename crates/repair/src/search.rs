@@ -230,12 +230,13 @@ fn searched(
         .filter(|test| !instrumented.set_aside.contains(test))
         .collect();
     let (units, states, families) = families(&instrumented.holes, options.relations);
-    let steps = steps(
+    let mut steps = steps(
         &units,
         &instrumented.holes,
         options,
         instrumented.unset.is_some(),
     );
+    steps.retain(|step| is_own(options, &units[step.unit]));
     let mut search = Search {
         suite: &suite,
         limits: &limits,
@@ -464,6 +465,11 @@ fn searched(
     Ok(found)
 }
 
+/// Whether a unit is explored here, and not in another part of the run.
+fn is_own(options: &RepairOptions, unit: &Unit) -> bool {
+    options.shard.is_none_or(|shard| shard.has(unit.family))
+}
+
 /// Spaces that are kept until they are needed again.
 #[derive(Default)]
 struct Spaces {
@@ -502,6 +508,11 @@ impl Search<'_> {
     fn is_surveyed(&self) -> bool {
         let is_measurement = self.options.keep_verdicts || self.options.all;
         self.is_partial && !is_measurement && self.options.relations == Relations::Both
+    }
+
+    /// Whether a unit is explored here, and not in another part of the run.
+    pub(crate) fn is_own(&self, unit: usize) -> bool {
+        is_own(self.options, &self.units[unit])
     }
 
     /// Whether the test is only used for verification.

@@ -236,7 +236,9 @@ impl Search<'_> {
 
     /// The locations at which the original's value is known from what they see.
     fn surveyable(&self) -> Vec<Surveyable> {
-        let mut units: Vec<usize> = (0..self.units.len()).collect();
+        let mut units: Vec<usize> = (0..self.units.len())
+            .filter(|&unit| self.is_own(unit))
+            .collect();
         units.sort_by(|&a, &b| {
             let entry = |unit: usize| &self.holes[self.units[unit].entry];
             entry(a).by_suspicion(entry(b)).then(a.cmp(&b))

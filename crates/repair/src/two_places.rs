@@ -559,6 +559,8 @@ fn joined(
         undefined: None,
         distinct: 0,
         proposal: None,
+        rank: first.rank.and(second.rank),
+        code: None,
     };
     (!patch.diff.is_empty()).then_some((patch, text))
 }
@@ -593,6 +595,7 @@ mod tests {
     use patchwright_text::Span;
 
     use super::*;
+    use crate::patch::Rank;
 
     const SOURCE: &[u8] = b"a = 1 << n;\nb = x;\nc = 1 << m;\n";
 
@@ -613,6 +616,8 @@ mod tests {
             undefined: None,
             distinct: 0,
             proposal: None,
+            rank: Rank::default(),
+            code: None,
         }
     }
 

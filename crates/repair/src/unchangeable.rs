@@ -16,11 +16,12 @@ use patchwright_csource::{
 use patchwright_space::{HoleKind, changed_argument};
 use patchwright_text::{LineMap, Span};
 use rustc_hash::FxHashSet;
+use serde::{Deserialize, Serialize};
 
 use crate::instrumented::{HoleEntry, SourceFile};
 
 /// The kind of a thing that no kind of change covers.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum UnchangeableKind {
     /// The value of a `case` that is no plain number or name.
     CaseLabel,
@@ -40,7 +41,7 @@ pub enum UnchangeableKind {
 }
 
 /// The number and the first places of things of one kind.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unchangeable {
     /// What they are.
     pub kind: UnchangeableKind,

@@ -238,6 +238,7 @@ impl<'v> Verifying<'v, '_> {
                     code_differs: proposed.code_differs,
                     distinct: proposed.distinct,
                     undefined: checked.undefined,
+                    code: proposed.code,
                     ..proposal.patch(places, diff)
                 };
                 if patch.undefined.is_some() && !self.options.all {

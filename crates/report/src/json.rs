@@ -99,7 +99,7 @@ struct Stats<'a> {
     /// Functions without locations, by reason.
     refused_functions: &'a BTreeMap<String, usize>,
     /// Changes of calls, declarations and statements that are not tried, by reason.
-    refused_changes: &'a BTreeMap<&'static str, usize>,
+    refused_changes: &'a BTreeMap<String, usize>,
     /// Expressions and statements that differ between the ways a source is compiled.
     compiled_in_ways_that_disagree: usize,
     /// What no kind of change covers in the functions that were searched.

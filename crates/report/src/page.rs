@@ -33,9 +33,9 @@ td.number { text-align: right; font-variant-numeric: tabular-nums; }
 .patch { border: 1px solid var(--line); border-radius: 6px; padding: .4em .8em; min-width: 0; }
 .patch:focus { outline: 2px solid var(--good); }
 .added { background: var(--added); display: block; } .removed { background: var(--removed); display: block; }
-.heat td { padding: 0; width: 1.1em; height: 1.1em; border-color: var(--paper); } .heat td.name { padding: 0 .6em; width: auto; white-space: nowrap; }
-.heat th { position: static; font-weight: normal; } .heat th.test { writing-mode: vertical-rl; padding: .3em 0; max-height: 12em; overflow: hidden; }
-.heat .pass { background: var(--good); } .heat .fail { background: var(--bad); } .heat .none { background: var(--soft); }
+.heat td { padding: 0; width: 1.2em; height: 1.2em; border: 1px solid var(--paper); text-align: center; line-height: 1; } .heat td.name { padding: 0 .6em; width: auto; white-space: nowrap; text-align: left; line-height: inherit; }
+.heat th { position: static; font-weight: normal; } .heat th.test { writing-mode: vertical-rl; padding: .3em 0; max-height: 24em; overflow: hidden; }
+.heat .pass { background: var(--good); } .heat .fail { background: var(--bad); color: var(--paper); } .heat .fail::after { content: '×'; } .heat .none { background: var(--soft); }
 details { margin: .25em 0; } summary { cursor: pointer; }
 ";
 
@@ -266,7 +266,7 @@ fn matrix(body: &mut String, outcome: &Validation) {
         return;
     }
     body.push_str(
-        "<h2>Patches and tests</h2>\n<p class=\"faint\">Green passes, red fails, grey was not run.</p>\n\
+        "<h2>Patches and tests</h2>\n<p class=\"faint\">Green passes, red with a cross fails, grey was not run.</p>\n\
          <div class=\"source\"><table class=\"heat\"><thead><tr><th></th>",
     );
     for name in &tests.names {
@@ -298,7 +298,14 @@ pub fn prove(report: &proof::Report) -> String {
     let _ = writeln!(body, "<pre>{}</pre>", escaped(verdict.trim_end()));
     for found in report.counterexample.iter().chain(&report.endless) {
         body.push_str("<h2>Counterexample</h2>\n");
-        let _ = writeln!(body, "<p class=\"bad\">{}</p>", escaped(&found.message));
+        let place = found.place.as_ref();
+        let place = place.map_or(String::new(), |at| format!(" at {at} in {}", at.function));
+        let _ = writeln!(
+            body,
+            "<p class=\"bad\">{}{}</p>",
+            escaped(&found.message),
+            escaped(&place)
+        );
         table(&mut body, &["input", "value"]);
         for input in &found.inputs {
             let _ = writeln!(
@@ -309,11 +316,15 @@ pub fn prove(report: &proof::Report) -> String {
             );
         }
         body.push_str(TABLE_END);
+        if found.trace.is_empty() {
+            continue;
+        }
         body.push_str("<h2>The way to it</h2>\n");
         table(&mut body, &["step", "place", "line", "value"]);
         for (at, step) in found.trace.iter().enumerate() {
             let value = match (&step.name, &step.value) {
                 (Some(name), Some(value)) => format!("{name} = {value}"),
+                (None, Some(value)) => format!("decides {value}"),
                 _ => String::new(),
             };
             let _ = writeln!(
@@ -362,7 +373,8 @@ pub fn complexity(changes: &[Measured]) -> String {
         );
     }
     body.push_str(TABLE_END);
-    if changes.len() > 1 {
+    let is_measured = |change: &&Measured| change.figures() != (0, 0);
+    if changes.iter().filter(is_measured).count() > 1 {
         let _ = writeln!(
             body,
             "<h2>Complexity and lines</h2>\n{}",

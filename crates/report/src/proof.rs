@@ -1,9 +1,13 @@
 //! Reports of `patchwright prove`: the verdict, a counterexample, must sets and repairs, as text and
 //! JSON.
 
+mod parts;
+
 use std::fmt::Write;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+
+pub use parts::{PART_SCHEMA, PART_VERSION};
 
 use crate::text::{Style, count, grouped, with_arguments};
 
@@ -11,7 +15,7 @@ use crate::text::{Style, count, grouped, with_arguments};
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// A place in a source, with the text of its line.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
     /// The file, as the user named it.
     pub file: String,
@@ -30,7 +34,7 @@ impl std::fmt::Display for Place {
 }
 
 /// Whether the program meets its specification.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// It holds for all inputs.
@@ -50,7 +54,7 @@ pub enum Verdict {
 }
 
 /// The name and the value of an input.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Input {
     /// Its name.
     pub name: String,
@@ -59,7 +63,7 @@ pub struct Input {
 }
 
 /// A step of the execution of a counterexample.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Step {
     /// Where.
     pub place: Place,
@@ -70,7 +74,7 @@ pub struct Step {
 }
 
 /// An execution that violates the specification.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counterexample {
     /// A stable name of the mistake.
     pub kind: String,
@@ -91,7 +95,7 @@ pub struct Counterexample {
 }
 
 /// The statements of which every repair changes one, for one failing execution.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MustSets {
     /// What goes wrong.
     pub message: String,
@@ -106,7 +110,7 @@ pub struct MustSets {
 }
 
 /// The inputs for which a repair is right.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Standing {
     /// For all.
@@ -117,7 +121,7 @@ pub enum Standing {
 }
 
 /// A patch that is not decided, with the reason.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Open {
     /// Where it changes something.
     pub places: Vec<Place>,
@@ -128,7 +132,7 @@ pub struct Open {
 }
 
 /// A repair with its diff.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Repair {
     /// Its number.
     pub number: usize,
@@ -149,7 +153,7 @@ pub struct Repair {
 }
 
 /// All repairs, and whether the list is complete.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Repairs {
     /// The level.
     pub level: u8,
@@ -180,7 +184,7 @@ pub struct Repairs {
 }
 
 /// Numbers about the work of a proof.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Stats {
     /// Terms that were made.
     pub terms: u64,
@@ -211,7 +215,7 @@ pub struct Stats {
 }
 
 /// Counts of single paths.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Paths {
     /// Paths that were followed.
     pub followed: u64,
@@ -222,7 +226,7 @@ pub struct Paths {
 }
 
 /// The report of a proof: verdict, counterexample, must sets and repairs.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Report {
     /// The version of the schema.
     pub schema_version: u32,
@@ -230,6 +234,9 @@ pub struct Report {
     pub sources: Vec<String>,
     /// Where the program begins.
     pub entry: String,
+    /// Which part of the run this is, of those of `--shard`: it is about some of what must not happen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<String>,
     /// Rounds of loops.
     pub bound: u32,
     /// The limit of instructions beyond which executions were not followed.
@@ -443,6 +450,12 @@ impl Report {
         }
         for note in &self.notes {
             let _ = writeln!(text, "Taken for granted: {note}.");
+        }
+        if let Some(part) = &self.part {
+            let _ = writeln!(
+                text,
+                "This is part {part}: others look for the rest, and `patchwright merge` puts them together."
+            );
         }
         text
     }

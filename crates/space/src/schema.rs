@@ -38,6 +38,26 @@ pub enum Schema {
 }
 
 impl Schema {
+    /// All kinds, in their order.
+    pub const ALL: [Schema; 16] = [
+        Schema::Expression,
+        Schema::Refinement,
+        Schema::Guard,
+        Schema::Assignment,
+        Schema::Initialization,
+        Schema::Function,
+        Schema::Swap,
+        Schema::Format,
+        Schema::Operator,
+        Schema::Break,
+        Schema::Loop,
+        Schema::Move,
+        Schema::Exit,
+        Schema::Declaration,
+        Schema::UnusualExpression,
+        Schema::Deletion,
+    ];
+
     /// Returns the schema's name in reports, such as `EXPRESSION`. Two schemas of the search may have one name.
     pub fn name(self) -> &'static str {
         match self {

@@ -1,9 +1,11 @@
 //! Edits of a text. An edit is data; [`apply_edits`] applies a list of them.
 
+use serde::{Deserialize, Serialize};
+
 use crate::Span;
 
 /// Replaces the bytes of `span` by `text`. An empty span inserts; an empty text deletes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Edit {
     /// What is replaced, in the text before any edit.
     pub span: Span,

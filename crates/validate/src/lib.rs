@@ -62,7 +62,6 @@ pub use promising::MOST_TOGETHER;
 pub use run::validate;
 pub use serve::{Inbox, serve};
 pub use set::{Entry, PatchSet, read_set};
-pub use shard::Shard;
 pub use test_files::{TestFiles, is_in_test_folder, is_of_program};
 pub use tree::ProjectTree;
 pub use verdict::{CompileFailure, Failure, Killer, PatchVerdict, TestResult};

@@ -6,54 +6,15 @@
 //! shares among patches is done by each part that needs it.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
-use std::str::FromStr;
 use std::time::Duration;
 
-use patchwright_exec::{FileError, Project, hash_files};
+use patchwright_exec::{FileError, Project, Shard, hash_files};
 use patchwright_patches::Hasher;
 use serde::{Deserialize, Serialize};
 
 use crate::ValidateOptions;
 use crate::outcome::{Stats, Tests, Untouched, Validated, Validation, WovenStats};
 use crate::set::PatchSet;
-
-/// One part of a patch set that several machines divide, written `3/64`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Shard {
-    /// The number of this part, from 1.
-    pub number: usize,
-    /// The number of all parts.
-    pub of: usize,
-}
-
-impl fmt::Display for Shard {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.number, self.of)
-    }
-}
-
-impl FromStr for Shard {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let parts = text.split_once('/');
-        let numbers = parts.and_then(|(number, of)| Some((number.parse().ok()?, of.parse().ok()?)));
-        match numbers {
-            Some((number, of)) if 1 <= number && number <= of => Ok(Shard { number, of }),
-            _ => Err(format!(
-                "`{text}` is no part; write K/N with K from 1 to N, such as 3/64"
-            )),
-        }
-    }
-}
-
-impl Shard {
-    /// Whether the `index`-th thing that is divided, from 0, belongs to this part. Parts take turns.
-    pub fn has(self, index: usize) -> bool {
-        index % self.of == self.number - 1
-    }
-}
 
 /// Returns the patches of `set` that belong to `shard`, and the number of each in the whole set.
 pub fn part(set: &PatchSet, shard: Shard) -> (PatchSet, Vec<usize>) {
@@ -145,7 +106,8 @@ struct WovenDone {
     time: Duration,
 }
 
-const SCHEMA: &str = "patchwright-validate-shard";
+/// The name of the schema of a part's file.
+pub const SCHEMA: &str = "patchwright-validate-shard";
 const VERSION: u32 = 1;
 
 /// Returns a digest of everything that parts of one run must share: project files, tests, patches and options. [`merge`] refuses
@@ -246,6 +208,16 @@ impl PartResult {
         self.shard
     }
 
+    /// What the part took.
+    pub fn measured(&self) -> Measured {
+        Measured {
+            patches: self.patches.len(),
+            total: self.total,
+            prepare: self.done.prepare,
+            validate: self.done.validate,
+        }
+    }
+
     /// Returns the result as JSON, the format of the files that [`merge`] puts together.
     pub fn to_json(&self) -> String {
         // Strings and numbers only: this cannot fail.
@@ -258,7 +230,7 @@ impl PartResult {
     /// In words what is wrong with the text: another format, or another version.
     pub fn from_json(text: &[u8]) -> Result<Self, String> {
         let read: PartResult = serde_json::from_slice(text)
-            .map_err(|error| format!("it is no result of validate --shard: {error}"))?;
+            .map_err(|error| format!("it is no result of --shard: {error}"))?;
         if (&read.schema[..], read.schema_version) != (SCHEMA, VERSION) {
             return Err(format!(
                 "it is a {} of version {}, and {SCHEMA} of version {VERSION} is read",
@@ -281,6 +253,19 @@ impl PartResult {
         }
         Ok(read)
     }
+}
+
+/// What a part took.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Measured {
+    /// Its patches.
+    pub patches: usize,
+    /// Those of all parts.
+    pub total: usize,
+    /// Copying, building and testing the untouched program.
+    pub prepare: Duration,
+    /// The rest.
+    pub validate: Duration,
 }
 
 /// Why parts cannot be put together.
@@ -480,23 +465,4 @@ fn add(stats: &mut Stats, done: &Done) {
     });
     stats.prepare += done.prepare;
     stats.validate += done.validate;
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_thing_belongs_to_one_part() {
-        for of in [1, 2, 7] {
-            for index in 0..20 {
-                let parts = (1..=of).filter(|&number| Shard { number, of }.has(index));
-                assert_eq!(parts.count(), 1);
-            }
-        }
-        assert_eq!("3/64".parse(), Ok(Shard { number: 3, of: 64 }));
-        for wrong in ["0/4", "5/4", "3", "a/b", "/"] {
-            assert!(wrong.parse::<Shard>().is_err(), "{wrong}");
-        }
-    }
 }

@@ -342,18 +342,3 @@ fn function<'n>(
         })
         .next()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_change_in_two_places_has_two() {
-        let before = b"{ if (a < b) c(d); }";
-        assert_eq!(
-            form(before, b"{ if (a <= b) { c(d); } }"),
-            (Form::BoundaryOperator, 1)
-        );
-        assert_eq!(form(before, b"{ if (a <= b) c(e); }").1, 2);
-    }
-}

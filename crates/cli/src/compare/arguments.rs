@@ -8,6 +8,7 @@ use crate::{
     args::{DescriptionArgs, Resuming, duration},
     cached::CacheArgs,
     inputs::InputArgs,
+    shards::ShardArgs,
 };
 
 /// Rounds of loops where nobody says how many; and those that are tried where nothing differs in these: loops over the bits of a
@@ -164,6 +165,9 @@ pub struct CompareArgs {
 
     #[command(flatten)]
     pub resuming: Resuming,
+
+    #[command(flatten)]
+    pub sharding: ShardArgs,
 
     #[command(flatten)]
     pub description: DescriptionArgs,

@@ -3,15 +3,17 @@
 
 use std::time::Instant;
 
-use patchwright_exec::{CancelToken, Scratch, files};
+use patchwright_exec::{CancelToken, Scratch, files, hash_files};
+use patchwright_text::Hasher;
 
 use super::{
     USUAL_TIME, Work,
     arguments::CompareArgs,
     named::{self, Named, What},
+    parts::{self, Found, Told, Unit},
     print, revisions, two,
 };
-use crate::{Exit, encoded::Problem};
+use crate::{Exit, encoded::Problem, shards::PartFile};
 
 /// The functions of a file of two revisions that are compared, one by one; nothing if its program or one function is.
 pub(super) fn functions(
@@ -93,11 +95,12 @@ pub(super) fn each_function(
             scratch,
             cancel,
             number: at,
+            told: Told::default(),
         };
         match work.pair([&named[0], &named[1]], functions.len() > 1, &mut None) {
             Ok(exit) => exits.push(exit),
             Err(Problem::Input(message)) => {
-                eprintln!("patchwright: warning: `{function}` is not compared: {message}");
+                eprintln!("patchwright: warning: {}", not_compared(function, &message));
                 problem = Some(message);
             }
             Err(Problem::Interrupted) => exits.push(Exit::Interrupted),
@@ -110,6 +113,116 @@ pub(super) fn each_function(
         Some(message) if exits.is_empty() => Err(Problem::Input(message)),
         _ => Ok(exits),
     }
+}
+
+fn not_compared(function: &str, message: &str) -> String {
+    format!("`{function}` is not compared: {message}")
+}
+
+/// Compares the functions of this part of a run, and writes what is found out: those of two files, or of two projects.
+pub(super) fn part(
+    args: &CompareArgs,
+    functions: Option<&[String]>,
+    named: &[Named],
+    scratch: &Scratch,
+    cancel: &CancelToken,
+) -> Result<Vec<Exit>, Problem> {
+    let [old, new] = named else {
+        return Err(parts::indivisible());
+    };
+    let pair = [old, new];
+    let work = Work {
+        args,
+        scratch,
+        cancel,
+        number: 0,
+        told: Told::default(),
+    };
+    if functions.is_none() && (old.is_file() || !work.is_of_functions(pair)) {
+        return Err(parts::indivisible());
+    }
+    let Some(file) = PartFile::begin(&args.sharding).map_err(Problem::of)? else {
+        return Ok(Vec::new());
+    };
+    let (mut made, all) = match functions {
+        Some(functions) => (None, functions.to_vec()),
+        None => {
+            let made = work.built(pair)?;
+            let all = two(&made).map(named::changed_functions);
+            (Some(made), all.unwrap_or_default())
+        }
+    };
+    let texts = pair.map(|named| match &named.what {
+        What::File(file, _) => files::read(file).map_err(Problem::of),
+        What::Project(project, _) => {
+            let mut hasher = Hasher::new();
+            let hashed = hash_files(project, &mut hasher).map_err(Problem::of);
+            hashed.map(|()| hasher.finish().to_string().into_bytes())
+        }
+    });
+    let [old_text, new_text] = texts;
+    let key = parts::key(args, &all, &[old_text?, new_text?]);
+    let is_project = made.is_some();
+    let own: Vec<usize> = (0..all.len())
+        .filter(|&number| file.shard.has(number))
+        .collect();
+    let end = Instant::now() + args.budget.unwrap_or(USUAL_TIME);
+    let (mut exits, mut units) = (Vec::new(), Vec::new());
+    for (done, &number) in own.iter().enumerate() {
+        let function = &all[number];
+        let left = end.saturating_duration_since(Instant::now());
+        let own = CompareArgs {
+            function: Some(function.clone()),
+            budget: match is_project {
+                true => Some(left / (own.len() - done) as u32),
+                false => args.budget,
+            },
+            ..args.clone()
+        };
+        let mut work = Work {
+            args: &own,
+            scratch,
+            cancel,
+            number,
+            told: Told::default(),
+        };
+        let of_several = is_project || all.len() > 1;
+        let (status, warning) = match work.pair(pair, of_several, &mut made) {
+            Ok(exit) => (Some(exit), None),
+            Err(Problem::Input(message)) => {
+                let warning = not_compared(function, &message);
+                eprintln!("patchwright: warning: {warning}");
+                (None, Some(warning))
+            }
+            Err(Problem::Interrupted) => (Some(Exit::Interrupted), None),
+        };
+        exits.extend(status);
+        units.push(Unit {
+            number,
+            told: work.told,
+            status: status.map(|exit| exit as u8),
+            warning,
+        });
+        if cancel.is_cancelled() {
+            break;
+        }
+    }
+    if all.is_empty() && file.shard.number == 1 {
+        let text = "Both versions have the same text.\n".to_owned();
+        units.push(Unit {
+            number: 0,
+            told: Told {
+                text,
+                ..Told::default()
+            },
+            status: None,
+            warning: None,
+        });
+    }
+    let schema = (parts::SCHEMA, parts::VERSION);
+    let written = file.write(schema, key, cancel.is_cancelled(), Found { units });
+    written.map_err(Problem::of)?;
+    Ok(exits)
 }
 
 impl Work<'_> {
@@ -150,15 +263,17 @@ impl Work<'_> {
             };
             let mut work = Work {
                 args: &own,
+                scratch: self.scratch,
+                cancel: self.cancel,
                 number: self.number,
-                ..*self
+                told: Told::default(),
             };
             let found = work.pair(pair, true, &mut made);
             self.number = work.number;
             match found {
                 Ok(exit) => exits.push(exit),
                 Err(Problem::Input(message)) => {
-                    eprintln!("patchwright: warning: `{function}` is not compared: {message}");
+                    eprintln!("patchwright: warning: {}", not_compared(function, &message));
                     problem = Some(message);
                 }
                 Err(Problem::Interrupted) => exits.push(Exit::Interrupted),

@@ -156,6 +156,7 @@ impl Job<'_> {
             prefix: "reference.".to_owned(),
             ..options.clone()
         };
+        let shard = self.args.sharding.shard;
         let mut instructions = 0;
         let mut along = |terms: &mut Terms, which: (&_, &Entry), options: &Options, input: &_| {
             let (program, entry) = which;
@@ -172,7 +173,10 @@ impl Job<'_> {
                 Some((linked, entry)) => Some(along(terms, (linked, entry), &other, input)?),
                 None => None,
             };
-            let spec = spec(terms, &program, reference.as_ref());
+            let mut spec = spec(terms, &program, reference.as_ref());
+            if let Some(shard) = shard {
+                spec.keep(&|name| shard.has_named(name));
+            }
             Ok(Followed {
                 program,
                 reference,

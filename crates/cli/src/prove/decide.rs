@@ -398,6 +398,7 @@ impl Job<'_> {
                 .map(|one| program.shown(&one.path))
                 .collect(),
             entry: program.name(),
+            part: self.args.sharding.shard.map(|shard| shard.to_string()),
             bound: options.bound,
             instructions: (verdict == proof::Verdict::Bounded
                 && encoding

@@ -5,10 +5,10 @@ use std::{ffi::OsString, path::PathBuf, time::Duration};
 use clap::Args;
 use patchwright_exec::duration::NoDuration;
 
-use crate::{cached::CacheArgs, ci::CiArgs, inputs::InputArgs, times::duration};
+use crate::{cached::CacheArgs, ci::CiArgs, inputs::InputArgs, shards::ShardArgs, times::duration};
 
 /// Flags of `patchwright prove`.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub struct ProveArgs {
     /// The C files of the program
     #[arg(value_name = "FILE", required = true, num_args = 1..)]
@@ -101,7 +101,7 @@ pub struct ProveArgs {
     pub memory: u64,
 
     /// Show the statements of which every repair changes at least one
-    #[arg(long, help_heading = "Faults")]
+    #[arg(long, conflicts_with = "shard", help_heading = "Faults")]
     pub locate: bool,
 
     /// Show these statements in the source
@@ -109,7 +109,7 @@ pub struct ProveArgs {
     pub annotate: bool,
 
     /// List all minimal repairs
-    #[arg(long, help_heading = "Repairs")]
+    #[arg(long, conflicts_with = "shard", help_heading = "Repairs")]
     pub repair: bool,
 
     /// What a repair may change, from 1 to 3
@@ -172,6 +172,9 @@ pub struct ProveArgs {
 
     #[command(flatten)]
     pub cache: CacheArgs,
+
+    #[command(flatten)]
+    pub sharding: ShardArgs,
 }
 
 /// A time; a number alone was one of conflicts.

@@ -121,32 +121,15 @@ mod schema_names {
     use patchwright_space::Schema;
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
-    const ALL: [Schema; 16] = [
-        Schema::Expression,
-        Schema::Refinement,
-        Schema::Guard,
-        Schema::Assignment,
-        Schema::Initialization,
-        Schema::Function,
-        Schema::Swap,
-        Schema::Format,
-        Schema::Operator,
-        Schema::Break,
-        Schema::Loop,
-        Schema::Move,
-        Schema::Exit,
-        Schema::Declaration,
-        Schema::UnusualExpression,
-        Schema::Deletion,
-    ];
-
     pub(super) fn serialize<S: Serializer>(kind: &Schema, to: S) -> Result<S::Ok, S::Error> {
         to.serialize_str(&super::kind_name(*kind))
     }
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Schema, D::Error> {
         let name = String::deserialize(from)?;
-        let kind = ALL.into_iter().find(|kind| super::kind_name(*kind) == name);
+        let kind = Schema::ALL
+            .into_iter()
+            .find(|kind| super::kind_name(*kind) == name);
         kind.ok_or_else(|| D::Error::custom(format!("no kind of change is called {name}")))
     }
 }
