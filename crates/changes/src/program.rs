@@ -66,9 +66,7 @@ fn hash(word: &[u8]) -> u64 {
 
 /// The words of a text, wherever they stand.
 fn words(text: &[u8]) -> FxHashSet<u64> {
-    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || *byte >= 0x80;
-    let words = text.split(|byte| !is_word(byte));
-    words.filter(|word| !word.is_empty()).map(hash).collect()
+    patchwright_ctext::runs(text).map(hash).collect()
 }
 
 /// Whether other files cannot call a function: those of headers, static or not, are in all files.

@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use patchwright_ctext::{first_word, is_word, tokens, words};
 use patchwright_flow::{ActionId, Function, Outline, Variable};
 use rustc_hash::FxHashSet;
 
@@ -85,9 +86,9 @@ impl Redefined {
     fn spread(&mut self, macros: &Said) {
         loop {
             let uses = |(scope, body): (Scope, &String)| {
-                words(body).any(|word| {
+                words(body.as_bytes()).iter().any(|word| {
                     [scope, Scope::Program].into_iter().any(|scope| {
-                        let name = (scope, word.to_owned());
+                        let name = (scope, word.clone());
                         self.macros.contains(&name) || self.variables.contains(&name)
                     })
                 })
@@ -168,53 +169,32 @@ fn text_of(variable: &Variable) -> String {
 fn definition(directive: &str) -> Option<(&str, &str)> {
     let rest = directive.strip_prefix('#')?.trim_start();
     let rest = rest.strip_prefix("define ")?.trim_start();
-    let end = rest
-        .find(|c: char| !c.is_alphanumeric() && c != '_')
-        .unwrap_or(rest.len());
-    Some(rest.split_at(end))
+    Some(first_word(rest))
 }
 
 /// A macro's body without the blanks that separate no words and no operators; the one that tells a macro without parameters, whose body begins
 /// with a parenthesis, from one with parameters stays.
 fn without_layout(body: &str) -> String {
-    let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '"' || c == '\'';
+    let is_word = |c: char| c == '"' || c == '\'' || !c.is_ascii() || is_word(c as u8);
     let is_bracket = |c: char| "()[]{},;".contains(c);
     let mut text = String::new();
-    let mut rest = body.chars().peekable();
-    while let Some(c) = rest.next() {
-        if c == '"' || c == '\'' {
-            text.push(c);
-            let mut is_escaped = false;
-            for inner in rest.by_ref() {
-                text.push(inner);
-                if inner == c && !is_escaped {
-                    break;
-                }
-                is_escaped = inner == '\\' && !is_escaped;
-            }
-            continue;
-        }
-        if c != ' ' {
-            text.push(c);
-            continue;
-        }
-        let separates = match (text.chars().next_back(), rest.peek()) {
+    let mut end = 0;
+    for (token, start) in tokens(body) {
+        let separates = match (text.chars().next_back(), token.chars().next()) {
+            _ if start == end => false,
             (None, Some('(')) => true,
             (Some(before), Some(after)) => {
-                !is_bracket(before) && !is_bracket(*after) && is_word(before) == is_word(*after)
+                !is_bracket(before) && !is_bracket(after) && is_word(before) == is_word(after)
             }
             _ => false,
         };
         if separates {
-            text.push(c);
+            text.push(' ');
         }
+        text.push_str(token);
+        end = start + token.len();
     }
     text
-}
-
-fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !c.is_alphanumeric() && c != '_')
-        .filter(|word| !word.is_empty())
 }
 
 /// The change together with files of the rest of the program that mention one of these names, as files that are the same in both versions.

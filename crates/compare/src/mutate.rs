@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use patchwright_csource::lex::{Kind, Tokens};
+
 use crate::{random::Random, towards::part_of};
 
 /// An input of an execution: arguments, standard input and files.
@@ -432,56 +434,53 @@ pub fn words(first: &[u8], sources: &[&[u8]]) -> Vec<Vec<u8>> {
 
 fn quoted_and_numbers(source: &[u8]) -> Vec<Vec<u8>> {
     let mut found = Vec::new();
-    let mut at = 0;
-    while at < source.len() {
-        let byte = source[at];
-        if byte == b'"' || byte == b'\'' {
-            let mut text = Vec::new();
-            at += 1;
-            while at < source.len() && source[at] != byte && source[at] != b'\n' {
-                if source[at] == b'\\' && at + 1 < source.len() {
-                    at += 1;
-                    text.push(match source[at] {
-                        b'n' => b'\n',
-                        b't' => b'\t',
-                        b'r' => b'\r',
-                        b'0' => 0,
-                        other => other,
-                    });
-                } else {
-                    text.push(source[at]);
-                }
-                at += 1;
-            }
-            if !text.is_empty() && text.len() <= 64 {
-                found.push(text);
-            }
-        } else if byte.is_ascii_digit() && (at == 0 || !is_name(source[at - 1])) {
-            let end = source[at..]
-                .iter()
-                .position(|byte| !is_name(*byte))
-                .map_or(source.len(), |length| at + length);
-            let text = String::from_utf8_lossy(&source[at..end]).into_owned();
-            let plain = text.trim_end_matches(['u', 'U', 'l', 'L']);
-            let value = match plain.strip_prefix("0x").or(plain.strip_prefix("0X")) {
-                Some(digits) => i64::from_str_radix(digits, 16).ok(),
-                None => plain.parse().ok(),
-            };
-            if let Some(value) = value {
-                for near in [value, value.saturating_add(1), value.saturating_sub(1)] {
-                    found.push(near.to_string().into_bytes());
+    for token in Tokens::new(source) {
+        match token.kind {
+            Kind::String | Kind::Character => {
+                let text = unescaped(&token.text());
+                if !text.is_empty() && text.len() <= 64 {
+                    found.push(text);
                 }
             }
-            at = end;
-            continue;
+            Kind::Number => {
+                let text = String::from_utf8_lossy(&token.text()).into_owned();
+                let plain = text.trim_end_matches(['u', 'U', 'l', 'L']);
+                let value = match plain.strip_prefix("0x").or(plain.strip_prefix("0X")) {
+                    Some(digits) => i64::from_str_radix(digits, 16).ok(),
+                    None => plain.parse().ok(),
+                };
+                if let Some(value) = value {
+                    for near in [value, value.saturating_add(1), value.saturating_sub(1)] {
+                        found.push(near.to_string().into_bytes());
+                    }
+                }
+            }
+            _ => {}
         }
-        at += 1;
     }
     found
 }
 
-fn is_name(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_'
+/// What stands between the quotation marks of a literal, with the usual escapes as what they mean.
+fn unescaped(literal: &[u8]) -> Vec<u8> {
+    let open = literal.iter().position(|byte| matches!(byte, b'"' | b'\''));
+    let inner = open.and_then(|open| literal.get(open + 1..literal.len() - 1));
+    let mut bytes = inner.unwrap_or_default().iter();
+    let mut text = Vec::new();
+    while let Some(&byte) = bytes.next() {
+        text.push(match byte {
+            b'\\' => match bytes.next() {
+                Some(b'n') => b'\n',
+                Some(b't') => b'\t',
+                Some(b'r') => b'\r',
+                Some(b'0') => 0,
+                Some(&other) => other,
+                None => byte,
+            },
+            _ => byte,
+        });
+    }
+    text
 }
 
 /// Returns a smaller case for which `still` holds. It calls `still` at most `tries` times.

@@ -21,9 +21,10 @@ use expressions::line_of;
 use signatures::return_spelling;
 pub(crate) use signatures::{function_spelling, parameter_spellings};
 
+use patchwright_ctext as lex;
+
 use crate::{
     detail::{Declaration, Declared, Detail, Details, FileInitializer},
-    lex,
     locate::{Locator, Point},
     macros::MacroTable,
     raw::{Node, RawId},

@@ -6,9 +6,10 @@
 
 use patchwright_exec::{CompileCommand, Runner};
 
+use patchwright_ctext as lex;
+
 use crate::{
     clang::{Clang, ParseError},
-    lex,
     macros::MacroTable,
 };
 

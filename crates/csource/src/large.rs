@@ -3,7 +3,7 @@
 
 use patchwright_text::Span;
 
-use crate::lex;
+use patchwright_ctext::{self as lex, Kind, Piece};
 
 /// Bytes of a dump that are printed for a body that is nested so deeply, as a factor of the square of its levels.
 const BYTES: u64 = 90;
@@ -119,19 +119,10 @@ fn bodies(source: &[u8]) -> Vec<Body> {
     let mut begin = None;
     let mut levels = 0;
     let mut last = 0;
-    let mut at = 0;
-    while at < source.len() {
-        let next = lex::skip_blank(source, at);
-        if next >= source.len() {
-            break;
-        }
-        at = next;
-        let byte = source[at];
-        // A directive ends with its line, and opens and closes nothing.
-        if byte == b'#' && is_first_of_line(source, at) {
-            at = end_of_directive(source, at);
-            continue;
-        }
+    // A directive ends with its line, and opens and closes nothing.
+    for piece in lex::pieces(source) {
+        let Piece::Token(token) = piece else { continue };
+        let (at, byte) = (token.start, token.raw[0]);
         match byte {
             b'(' | b'[' | b'{' => {
                 if open.is_empty() && byte == b'{' && matches!(last, b')' | b';') {
@@ -153,10 +144,9 @@ fn bodies(source: &[u8]) -> Vec<Body> {
                     *own = 1;
                 }
             }
-            b'+' | b'-' | b'*' | b'/' | b'%' | b'&' | b'|' | b'^' | b'<' | b'>' | b'=' | b'?'
-            | b'!' | b'~' | b'.' => {
+            _ if token.kind == Kind::Sign => {
                 if let Some(own) = open.last_mut() {
-                    *own += 1;
+                    *own += token.raw.len() as u64;
                 }
             }
             _ => {}
@@ -165,25 +155,8 @@ fn bodies(source: &[u8]) -> Vec<Body> {
             levels = levels.max(open.iter().sum());
         }
         last = byte;
-        at = lex::step(source, at);
     }
     found
-}
-
-fn is_first_of_line(source: &[u8], at: usize) -> bool {
-    let line = source[..at].rsplit(|&byte| byte == b'\n').next();
-    line.is_none_or(|line| line.iter().all(u8::is_ascii_whitespace))
-}
-
-fn end_of_directive(source: &[u8], mut at: usize) -> usize {
-    while at < source.len() && source[at] != b'\n' {
-        at += match source[at..] {
-            [b'\\', b'\r', b'\n', ..] => 3,
-            [b'\\', b'\n', ..] => 2,
-            _ => 1,
-        };
-    }
-    at
 }
 
 #[cfg(test)]

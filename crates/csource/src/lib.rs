@@ -22,7 +22,6 @@ mod dump;
 mod flags;
 mod large;
 mod layout;
-pub mod lex;
 mod locate;
 pub mod locations;
 pub mod macros;
@@ -42,6 +41,7 @@ pub use clang::{Clang, OLDEST_VERSION, ParseError};
 pub use ctype::CTYPE_FUNCTIONS;
 pub use dialect::Dialect;
 pub use layout::RecordLayout;
+pub use patchwright_ctext as lex;
 pub use scope::{Scope, ScopeMap, mentioned_for_certain, scopes};
 pub use tree::*;
 

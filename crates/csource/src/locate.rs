@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use patchwright_text::Span;
 use rustc_hash::FxHashMap;
 
+use patchwright_ctext as lex;
+
 use crate::{
-    lex,
     macros::MacroTable,
     raw::{Location, Node},
     tree::Place,
@@ -367,8 +368,8 @@ impl<'a> Locator<'a> {
         }
         let invoked = lex::words(span.slice(self.source)?).into_iter().next()?;
         let has_number = |text: &str| {
-            let mut words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
-            words.any(|word| word.starts_with(|c: char| c.is_ascii_digit()))
+            let mut tokens = lex::Tokens::new(text.as_bytes());
+            tokens.any(|token| token.kind == lex::Kind::Number)
         };
         let definitions = self.macros.definitions(&invoked);
         if definitions.len() != 1 || has_number(&definitions[0].body) {

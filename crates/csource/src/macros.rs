@@ -2,7 +2,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::lex;
+use patchwright_ctext as lex;
 
 /// One `#define`: parameters and body.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,9 +4,10 @@
 use patchwright_exec::{CompileCommand, Runner};
 use rustc_hash::FxHashMap;
 
+use patchwright_ctext as lex;
+
 use crate::{
     clang::{Clang, ParseError},
-    lex,
     macros::MacroTable,
     tree::MacroConstant,
     types::{TypeId, TypeKind, TypeTable},

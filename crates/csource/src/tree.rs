@@ -3,6 +3,7 @@
 //! Expressions and statements live in one arena per function and are named by small ids. Every
 //! node says where it stands in the file as the user wrote it ([`Place`]).
 
+use patchwright_semantics::Precedence;
 use patchwright_text::Span;
 use rustc_hash::FxHashMap;
 
@@ -154,6 +155,12 @@ impl BinaryOperator {
             LogicalOr => "||",
             Comma => ",",
         }
+    }
+
+    /// How tightly it binds.
+    pub fn precedence(self) -> Precedence {
+        let known = Precedence::of_sign(self.spelling());
+        known.expect("each operator between operands has a precedence")
     }
 
     /// Returns the operator with this spelling, such as `<<`; `None` for other texts.

@@ -9,8 +9,9 @@
 use patchwright_text::Span;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use patchwright_ctext as lex;
+
 use crate::{
-    lex,
     tree::*,
     types::{TypeId, TypeKind, TypeTable},
 };

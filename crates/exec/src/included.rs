@@ -250,15 +250,12 @@ fn search_path(command: &CompileCommand) -> Vec<PathBuf> {
 
 /// What the directives of a text name.
 fn includes(text: &[u8]) -> Vec<Included> {
-    let lines = text.split(|byte| *byte == b'\n');
-    let named = lines.filter_map(|line| {
-        let directive = line
-            .trim_ascii_start()
-            .strip_prefix(b"#")?
-            .trim_ascii_start();
-        let rest = directive.strip_prefix(b"include")?.trim_ascii_start();
-        let (first, rest) = rest.split_first()?;
-        let close = match first {
+    let directives = patchwright_ctext::directives(text);
+    let includes = directives.filter(|directive| *directive.name() == *b"include");
+    let named = includes.filter_map(|directive| {
+        let first = directive.arguments().next()?;
+        let (open, rest) = directive.raw[first.start..].split_first()?;
+        let close = match open {
             b'"' => b'"',
             b'<' => b'>',
             _ => return None,
@@ -266,7 +263,7 @@ fn includes(text: &[u8]) -> Vec<Included> {
         let end = rest.iter().position(|byte| *byte == close)?;
         Some(Included {
             name: PathBuf::from(String::from_utf8_lossy(&rest[..end]).into_owned()),
-            is_quoted: *first == b'"',
+            is_quoted: *open == b'"',
         })
     });
     named.collect()

@@ -16,16 +16,14 @@ pub fn undefined_references(output: &str) -> Vec<UndefinedReference<'_>> {
         .filter_map(|line| {
             let (before, rest) = line.split_once("undefined reference to ")?;
             let name = rest.trim_start_matches(['`', '\'', '‘']);
-            let end = name.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+            let end = name.find(['\'', '’']).unwrap_or(name.len());
+            let (symbol, _) = patchwright_ctext::first_word(&name[..end]);
             let place = before.trim_end().strip_suffix(':').and_then(|place| {
                 let (file, line) = place.rsplit_once(':')?;
                 let file = file.rsplit(['/', ' ']).next()?;
                 Some((file, line.parse().ok()?))
             });
-            Some(UndefinedReference {
-                symbol: &name[..end.unwrap_or(name.len())],
-                place,
-            })
+            Some(UndefinedReference { symbol, place })
         })
         .collect()
 }

@@ -4,6 +4,8 @@
 //! branches it prefers: those that a change touches. Text that is not taken, and the directives themselves, become
 //! spaces: every byte keeps its offset and its line.
 
+use patchwright_ctext::first_word;
+
 use crate::headers::{Knowledge, Setting};
 
 /// One branch of a conditional: from `#if`, `#elif` or `#else` to the next of them.
@@ -48,12 +50,6 @@ pub struct Directives {
     ranges: Vec<(usize, usize)>,
     /// The byte at which each line begins.
     line_starts: Vec<usize>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
-    Code,
-    Comment,
 }
 
 impl Directives {
@@ -195,129 +191,18 @@ impl Directives {
     }
 }
 
-/// The directives of a text: where each begins and ends, and its text.
+/// The directives of a text: where each begins and ends, and its text without comments, words separated by one space.
 pub(crate) fn scan(source: &[u8]) -> Vec<(usize, usize, String)> {
-    let mut found = Vec::new();
-    let mut state = State::Code;
-    let mut at = 0;
-    while at < source.len() {
-        let first = source[at..]
-            .iter()
-            .position(|byte| !matches!(byte, b' ' | b'\t' | b'\x0c' | b'\x0b' | b'\r'))
-            .map_or(source.len(), |n| at + n);
-        if state == State::Code && source.get(first) == Some(&b'#') {
-            let (end, text) = directive_at(source, first);
-            at = next_line(source, end);
-            found.push((first, end, text));
-            continue;
-        }
-        at = skip_line(source, at, &mut state);
-    }
-    found
+    let directives = patchwright_ctext::directives(source);
+    let found = directives.map(|one| (one.start, one.end(), one.on_one_line()));
+    found.collect()
 }
 
 /// The word of a directive, and what follows.
 pub(crate) fn parts(text: &str) -> (&str, &str) {
-    let body = text[1..].trim_start();
-    let word_end = body
-        .find(|c: char| !c.is_ascii_alphanumeric())
-        .unwrap_or(body.len());
-    (&body[..word_end], body[word_end..].trim())
-}
-
-/// Where the directive ends that begins at `at`, and its text without comments, words separated by one space.
-fn directive_at(source: &[u8], at: usize) -> (usize, String) {
-    let mut text = Vec::new();
-    let mut i = at;
-    while i < source.len() && source[i] != b'\n' {
-        match source[i] {
-            b'\\' if source.get(i + 1) == Some(&b'\n') => {
-                text.push(b' ');
-                i += 2;
-            }
-            b'\\' if source[i + 1..].starts_with(b"\r\n") => {
-                text.push(b' ');
-                i += 3;
-            }
-            b'/' if source.get(i + 1) == Some(&b'*') => {
-                text.push(b' ');
-                i = comment_end(source, i);
-            }
-            b'/' if source.get(i + 1) == Some(&b'/') => {
-                while i < source.len() && source[i] != b'\n' {
-                    i += 1;
-                }
-            }
-            quote @ (b'"' | b'\'') => {
-                let end = quoted_end(source, i, quote);
-                text.extend_from_slice(&source[i..end]);
-                i = end;
-            }
-            byte => {
-                text.push(byte);
-                i += 1;
-            }
-        }
-    }
-    let text = String::from_utf8_lossy(&text);
-    (i, text.split_whitespace().collect::<Vec<_>>().join(" "))
-}
-
-/// Behind the comment that begins at `at`.
-fn comment_end(source: &[u8], at: usize) -> usize {
-    source[at + 2..]
-        .windows(2)
-        .position(|two| two == b"*/")
-        .map_or(source.len(), |n| at + 2 + n + 2)
-}
-
-/// Behind the string or character that begins at `at`; it ends at the line's end at the latest.
-fn quoted_end(source: &[u8], at: usize, quote: u8) -> usize {
-    let mut i = at + 1;
-    while i < source.len() && source[i] != b'\n' {
-        match source[i] {
-            b'\\' => i += 2,
-            byte if byte == quote => return i + 1,
-            _ => i += 1,
-        }
-    }
-    i.min(source.len())
-}
-
-fn next_line(source: &[u8], at: usize) -> usize {
-    source[at.min(source.len())..]
-        .iter()
-        .position(|byte| *byte == b'\n')
-        .map_or(source.len(), |n| at + n + 1)
-}
-
-/// Behind the line that begins at `at`, with the state in which the next one begins.
-fn skip_line(source: &[u8], at: usize, state: &mut State) -> usize {
-    let mut i = at;
-    while i < source.len() {
-        if *state == State::Comment {
-            match source[i] {
-                b'*' if source.get(i + 1) == Some(&b'/') => {
-                    *state = State::Code;
-                    i += 2;
-                }
-                b'\n' => return i + 1,
-                _ => i += 1,
-            }
-            continue;
-        }
-        match source[i] {
-            b'\n' => return i + 1,
-            b'/' if source.get(i + 1) == Some(&b'*') => {
-                *state = State::Comment;
-                i += 2;
-            }
-            b'/' if source.get(i + 1) == Some(&b'/') => return next_line(source, i),
-            quote @ (b'"' | b'\'') => i = quoted_end(source, i, quote),
-            _ => i += 1,
-        }
-    }
-    source.len()
+    let body = text.strip_prefix("%:").or(text.strip_prefix('#'));
+    let (word, rest) = first_word(body.unwrap_or(text).trim_start());
+    (word, rest.trim())
 }
 
 #[cfg(test)]
@@ -356,6 +241,12 @@ mod tests {
             (directives.others[0].line, directives.others[0].last_line),
             (4, 6)
         );
+    }
+
+    #[test]
+    fn a_directive_may_stand_behind_a_comment_and_be_spliced() {
+        let source = "/* x */ #if 0\na;\n#e\\\nlse\nb;\n%:endif // \\\n#if 0\nc;\n";
+        assert_eq!(configured(source, None), "b; c;");
     }
 
     #[test]

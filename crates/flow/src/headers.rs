@@ -240,10 +240,7 @@ impl Knowledge<'_> {
 
     /// A directive that is no conditional.
     fn plain(&mut self, word: &str, rest: &str) {
-        let name = || {
-            let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_');
-            &rest[..end.unwrap_or(rest.len())]
-        };
+        let name = || patchwright_ctext::first_word(rest).0;
         match (self.here(), word) {
             (Taken::No, _) => {}
             (Taken::Yes, "define") => self.macros.define(rest),

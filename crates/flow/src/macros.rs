@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use patchwright_ctext::{first_word, is_word_start, tokens};
+use patchwright_semantics::Precedence;
+
 /// The macros that are known to be defined or undefined. Nothing is known of all others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Macros {
@@ -55,10 +58,7 @@ impl Macros {
 
     /// What a directive `#define` says, behind that word.
     pub(crate) fn define(&mut self, definition: &str) {
-        let end = definition
-            .find(|c: char| !c.is_alphanumeric() && c != '_')
-            .unwrap_or(definition.len());
-        let (name, body) = definition.split_at(end);
+        let (name, body) = first_word(definition);
         let meaning = match body.starts_with('(') {
             true => Meaning::Function,
             false => Meaning::Words(body.trim().to_owned()),
@@ -114,7 +114,7 @@ impl Macros {
                     at: 0,
                     macros: self,
                 };
-                let value = reader.binary(0).ok()?;
+                let value = reader.binary(Precedence::LogicalOr).ok()?;
                 match reader.at == reader.words.len() {
                     true => value.map(|value| value != 0),
                     false => None,
@@ -141,22 +141,34 @@ fn integer(text: &str) -> Option<i64> {
 }
 
 fn words(text: &str) -> Vec<&str> {
-    const LONG: [&str; 8] = ["&&", "||", "==", "!=", "<=", ">=", "<<", ">>"];
-    let mut words = Vec::new();
-    let mut rest = text.trim_start();
-    while let Some(first) = rest.chars().next() {
-        let is_word = |c: char| c.is_alphanumeric() || c == '_';
-        let end = if is_word(first) {
-            rest.find(|c| !is_word(c)).unwrap_or(rest.len())
-        } else if LONG.iter().any(|long| rest.starts_with(long)) {
-            2
-        } else {
-            first.len_utf8()
-        };
-        words.push(&rest[..end]);
-        rest = rest[end..].trim_start();
+    let words = tokens(text).into_iter().map(|(word, _)| word);
+    words.collect()
+}
+
+/// What an operator makes of two numbers, if they have a value.
+fn value(operator: &str, a: i64, b: i64) -> Option<i64> {
+    let count = || u32::try_from(b).ok().filter(|count| *count < 64);
+    match operator {
+        "||" => Some(i64::from(a != 0 || b != 0)),
+        "&&" => Some(i64::from(a != 0 && b != 0)),
+        "==" => Some(i64::from(a == b)),
+        "!=" => Some(i64::from(a != b)),
+        "<" => Some(i64::from(a < b)),
+        "<=" => Some(i64::from(a <= b)),
+        ">" => Some(i64::from(a > b)),
+        ">=" => Some(i64::from(a >= b)),
+        "+" => a.checked_add(b),
+        "-" => a.checked_sub(b),
+        "*" => a.checked_mul(b),
+        "/" => a.checked_div(b),
+        "%" => a.checked_rem(b),
+        "&" => Some(a & b),
+        "^" => Some(a ^ b),
+        "|" => Some(a | b),
+        "<<" => a.checked_mul(1_i64.checked_shl(count()?).filter(|by| *by > 0)?),
+        ">>" => Some(a >> count()?),
+        _ => None,
     }
-    words
 }
 
 /// Reads an expression; a value of `None` is not known, an error no expression.
@@ -181,46 +193,22 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn binary(&mut self, least: u8) -> Result<Option<i64>, ()> {
+    /// Operators that bind as tightly as `least` or tighter, and their operands.
+    fn binary(&mut self, least: Precedence) -> Result<Option<i64>, ()> {
         let mut left = self.unary()?;
         while let Some(&operator) = self.words.get(self.at) {
-            let strength = match operator {
-                "||" => 1,
-                "&&" => 2,
-                "==" | "!=" => 3,
-                "<" | "<=" | ">" | ">=" => 4,
-                "+" | "-" => 5,
-                "*" => 6,
-                _ => break,
+            let Some(precedence) = Precedence::of_sign(operator) else {
+                break;
             };
-            if strength <= least {
+            if precedence < least.max(Precedence::LogicalOr) {
                 break;
             }
             self.at += 1;
-            let right = self.binary(strength)?;
-            let both = || left.zip(right);
+            let right = self.binary(precedence.tighter())?;
             left = match operator {
                 "||" if left.is_some_and(|v| v != 0) || right.is_some_and(|v| v != 0) => Some(1),
                 "&&" if left == Some(0) || right == Some(0) => Some(0),
-                "||" | "&&" => both().map(|(a, b)| {
-                    i64::from(match operator {
-                        "||" => a != 0 || b != 0,
-                        _ => a != 0 && b != 0,
-                    })
-                }),
-                "+" => both().and_then(|(a, b)| a.checked_add(b)),
-                "-" => both().and_then(|(a, b)| a.checked_sub(b)),
-                "*" => both().and_then(|(a, b)| a.checked_mul(b)),
-                _ => both().map(|(a, b)| {
-                    i64::from(match operator {
-                        "==" => a == b,
-                        "!=" => a != b,
-                        "<" => a < b,
-                        "<=" => a <= b,
-                        ">" => a > b,
-                        _ => a >= b,
-                    })
-                }),
+                _ => left.zip(right).and_then(|(a, b)| value(operator, a, b)),
             };
         }
         Ok(left)
@@ -233,7 +221,7 @@ impl<'a> Reader<'a> {
             "-" => Ok(self.unary()?.and_then(i64::checked_neg)),
             "+" => self.unary(),
             "(" => {
-                let value = self.binary(0)?;
+                let value = self.binary(Precedence::LogicalOr)?;
                 self.expect(")")?;
                 Ok(value)
             }
@@ -246,7 +234,7 @@ impl<'a> Reader<'a> {
                 Ok(self.macros.is_defined(name).map(i64::from))
             }
             _ if word.starts_with(|c: char| c.is_ascii_digit()) => Ok(integer(word)),
-            _ if word.starts_with(|c: char| c.is_alphabetic() || c == '_') => {
+            _ if is_word_start(word.as_bytes()[0]) => {
                 match self.macros.known.get(word) {
                     // Of a function-like macro, the arguments follow.
                     _ if self.words.get(self.at) == Some(&"(") => Err(()),
@@ -284,6 +272,12 @@ mod tests {
             ("X", None),
             ("HAS(x)", None),
             ("1 +", None),
+            ("1 ? 2 : 3", None),
+            ("N << 2 == 0x40 && (N | 1) % 2 == 7 / 5", Some(true)),
+            ("2 - 1 - 1", Some(false)),
+            ("1 / 0", None),
+            ("X & 1 && B", Some(false)),
+            ("N == 'a'", None),
             ("MORE == 33 && defined MORE && defined(TWICE)", Some(true)),
             ("EMPTY", None),
             ("defined EMPTY", Some(true)),

@@ -7,6 +7,7 @@
 use rustc_hash::FxHashSet;
 use tree_sitter::{Node, Parser};
 
+use patchwright_ctext::runs;
 use patchwright_text::Span;
 
 use crate::access::{self, field};
@@ -66,9 +67,7 @@ fn join_ranges(text: &mut [u8]) {
             .iter()
             .rposition(|byte| matches!(byte, b'\n' | b';' | b'{' | b'}'))
             .map_or(0, |end| end + 1);
-        let mut words =
-            text[start..at].split(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_');
-        if words.any(|word| word == b"case") {
+        if runs(&text[start..at]).any(|word| word == b"case") {
             text[at..at + DOTS.len()].copy_from_slice(b" + ");
         }
         from = at + DOTS.len();

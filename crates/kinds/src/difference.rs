@@ -14,7 +14,7 @@ use crate::{
     matches::{At, Match, Value},
     print::{Printer, needs_parentheses},
     syntax::{Node, NodeId, Operator, Pattern, Word},
-    tree::{Tree, mirrored, precedence_of},
+    tree::{Tree, mirrored},
 };
 
 /// What one pattern becomes where it was found.
@@ -273,8 +273,8 @@ impl Difference<'_, '_> {
             (from, to) = (mirrored(from)?, mirrored(to)?);
         }
         let own = self.expression_at(node)?;
-        let fits = precedence_of(from) == precedence_of(to)
-            || !needs_parentheses(precedence_of(to), self.tree.least(own))
+        let fits = from.precedence() == to.precedence()
+            || !needs_parentheses(to.precedence(), self.tree.least(own))
                 && !needs_parentheses(
                     self.tree.precedence(left),
                     crate::tree::operand_of(to, true),
@@ -601,12 +601,6 @@ pub(crate) fn operator_between(
         return None;
     }
     let text = tree.text(Span::new(left.end, right.start));
-    let mut signs = lex::tokens(&text);
-    signs.retain(|(sign, _)| !matches!(*sign, "(" | ")"));
-    let (_, start) = *signs.first()?;
-    let is_whole = text[start..].starts_with(operator) && signs.len() == operator.len();
-    is_whole.then(|| {
-        let start = left.end + start as u32;
-        Span::new(start, start + operator.len() as u32)
-    })
+    let start = left.end + lex::sign_between(&text, operator)? as u32;
+    Some(Span::new(start, start + operator.len() as u32))
 }

@@ -318,8 +318,7 @@ impl<'a> Tree<'a> {
                 let declared = lex::on_one_line(std::str::from_utf8(&declared[..end]).ok()?);
                 let behind = declared.strip_prefix(variable.name.as_str())?;
                 let length = behind.trim_start().strip_prefix('[')?.trim().to_owned();
-                let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
-                (!length.is_empty() && length.chars().all(is_word)).then_some(length)
+                lex::is_words(&length).then_some(length)
             })();
             if let Some(length) = length.filter(|length| !texts.contains(length)) {
                 found.push(match length.parse() {
@@ -629,8 +628,8 @@ fn with_names(text: &str, renamed: &[(String, String)]) -> String {
 
 /// Whether the token before that of a number makes a member's name of it.
 fn is_member(tokens: &[(&str, usize)], number: usize) -> bool {
-    let before = |back: usize| number.checked_sub(back).map(|n| tokens[n].0);
-    before(1) == Some(".") || before(1) == Some(">") && before(2) == Some("-")
+    let before = number.checked_sub(1).map(|n| tokens[n].0);
+    matches!(before, Some("." | "->"))
 }
 
 /// A text with another member wherever it names one.

@@ -1,5 +1,6 @@
 //! Lays out a statement that is inserted beside another one, put under a condition, or taken out.
 
+use patchwright_csource::lex;
 use patchwright_text::{Edit, Span};
 
 /// How far round a statement the way in which a file is written is looked at. There are very many insertions, and sources of megabytes.
@@ -70,18 +71,16 @@ pub fn insertion_after(source: &[u8], span: Span, is_body: bool, statement: &str
     if !indentation.iter().all(|byte| matches!(byte, b' ' | b'\t')) {
         return Edit::insert(span.end, format!(" {statement}"));
     }
-    let rest = &source[end..];
-    let rest = &rest[..rest
-        .iter()
-        .position(|&byte| byte == b'\n')
-        .unwrap_or(rest.len())];
+    let line_end = source[end..].iter().position(|&byte| byte == b'\n');
+    let line_end = line_end.map_or(source.len(), |length| end + length);
+    let rest = &source[end..line_end];
     let rest = rest.strip_suffix(b"\r").unwrap_or(rest);
     // A comment behind the statement stays there.
     let comment = rest.trim_ascii();
+    let begin = end + (rest.len() - rest.trim_ascii_start().len());
     let stays = comment.is_empty()
-        || comment.starts_with(b"//") && !comment.ends_with(b"\\")
-        || comment.starts_with(b"/*")
-            && comment.windows(2).position(|two| two == b"*/") == Some(comment.len() - 2);
+        || lex::comment_end(source, begin)
+            .is_some_and(|behind| (begin + comment.len()..=line_end).contains(&behind));
     let at = if stays { end + rest.len() } else { end };
     let newline = newline(source, start).as_bytes();
     // Further lines of the statement are indented like its first one.

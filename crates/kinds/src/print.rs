@@ -6,7 +6,7 @@ use patchwright_semantics::Precedence;
 use crate::{
     matches::{Match, Value},
     syntax::{Node, NodeId, Operator, Pattern, Word},
-    tree::{Tree, operand_of, precedence_of},
+    tree::{Tree, operand_of},
 };
 
 /// Writes a pattern whose holes are filled.
@@ -158,7 +158,7 @@ impl Printer<'_, '_> {
                     BinaryOperator::Comma => format!("{left}, {right}"),
                     _ => format!("{left} {} {right}", operator.spelling()),
                 };
-                (text, precedence_of(operator))
+                (text, operator.precedence())
             }
             Node::Assign(operator, target, value) => {
                 let sign = match operator {

@@ -246,11 +246,7 @@ impl<'a> Tree<'a> {
     /// How tightly the text of an expression binds.
     pub(crate) fn precedence(&self, id: ExprId) -> Precedence {
         let bare = self.function.stripped(id);
-        let is_word = |text: &str| {
-            text.bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-        };
-        if self.plain(id).is_some_and(|text| is_word(&text)) {
+        if self.plain(id).is_some_and(lex::is_words) {
             return Precedence::Primary;
         }
         match &self.function.expr(bare).kind {
@@ -274,7 +270,7 @@ impl<'a> Tree<'a> {
             ExprKind::Unary { .. } | ExprKind::Cast { .. } | ExprKind::CompilerConstant => {
                 Precedence::Unary
             }
-            ExprKind::Binary { operator, .. } => precedence_of(*operator),
+            ExprKind::Binary { operator, .. } => operator.precedence(),
             ExprKind::Conditional { .. } => Precedence::Conditional,
             ExprKind::Assign { .. } => Precedence::Assignment,
             ExprKind::Other { .. } => Precedence::Assignment,
@@ -457,28 +453,10 @@ pub(crate) fn alike(one: (&Function, ExprId), other: (&Function, ExprId)) -> boo
             .all(|(a, b)| alike((f, a), (g, b)))
 }
 
-/// How tightly an operator binds.
-pub(crate) fn precedence_of(operator: BinaryOperator) -> Precedence {
-    use BinaryOperator::*;
-    match operator {
-        Mul | Div | Rem => Precedence::Multiplicative,
-        Add | Sub => Precedence::Additive,
-        Shl | Shr => Precedence::Shift,
-        Lt | Le | Gt | Ge => Precedence::Relational,
-        Eq | Ne => Precedence::Equality,
-        And => Precedence::BitAnd,
-        Xor => Precedence::BitXor,
-        Or => Precedence::BitOr,
-        LogicalAnd => Precedence::LogicalAnd,
-        LogicalOr => Precedence::LogicalOr,
-        Comma => Precedence::Comma,
-    }
-}
-
 /// How tightly an operand of an operator has to bind. Compilers warn of `a & b == c`, `a && b || c` and `a << b + c` without parentheses.
 pub(crate) fn operand_of(operator: BinaryOperator, is_left: bool) -> Precedence {
     use BinaryOperator::*;
-    let own = precedence_of(operator);
+    let own = operator.precedence();
     match operator {
         LogicalOr => Precedence::BitOr,
         And | Or | Xor | Shl | Shr => Precedence::Unary,

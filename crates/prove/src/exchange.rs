@@ -8,7 +8,7 @@ use crate::{
     enumerate::Walker,
     mutation::Mutation,
     pieces::{Parentheses, Piece, Text, parentheses, replace},
-    syntax::{Binding, binding, needs_parentheses},
+    syntax::{binding, needs_parentheses},
 };
 
 /// Calls with more arguments are left alone: each pair of arguments would be one more change.
@@ -49,7 +49,7 @@ impl Walker<'_> {
             && self.is_arithmetic(function.expr(left).ty)
             && self.differ(first, second);
         // The operator groups from the left.
-        let left = match binding(function, left) <= Binding::of(operator) {
+        let left = match binding(function, left) <= operator.precedence() {
             true => Parentheses::Always,
             false => Parentheses::IfChanged,
         };

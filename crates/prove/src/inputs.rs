@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use patchwright_csource::{
-    ExprKind, Function, TranslationUnit, VarId,
+    ExprKind, Function, TranslationUnit, VarId, lex,
     types::{IntegerKind, TypeId, TypeKind, TypeTable},
 };
 use patchwright_ir::Type;
@@ -90,7 +90,7 @@ impl Wishes {
 
 /// A text in which a name stands for another one.
 fn with_name(text: &str, from: &str, to: &str) -> String {
-    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let is_part = lex::is_word_char;
     let mut new = String::new();
     let mut rest = text;
     while let Some(at) = rest.find(from) {
@@ -193,7 +193,7 @@ fn declared_count(unit: &TranslationUnit, function: &Function, name: &str) -> Op
         function.body_span.start as usize,
     );
     let head = String::from_utf8_lossy(unit.source.get(from..to)?);
-    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let is_part = lex::is_word_char;
     head.match_indices(name).find_map(|(at, _)| {
         if head[..at].ends_with(is_part) {
             return None;

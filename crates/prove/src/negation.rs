@@ -2,13 +2,14 @@
 
 use patchwright_csource::{BinaryOperator, CastKind, ExprId, ExprKind, UnaryOperator};
 use patchwright_lower::alternatives::Alternative;
+use patchwright_semantics::Precedence;
 use patchwright_text::Span;
 
 use crate::{
     enumerate::{Role, Walker},
     mutation::Mutation,
     pieces::{Piece, Text, parentheses, replace},
-    syntax::{Binding, binding},
+    syntax::binding,
 };
 
 impl Walker<'_> {
@@ -55,7 +56,7 @@ impl Walker<'_> {
                     closing: false,
                     cautious: false,
                 }];
-                let holds_together = binding(function, id) >= Binding::UNARY;
+                let holds_together = binding(function, id) >= Precedence::Unary;
                 pieces.extend(parentheses(span, holds_together));
                 pieces
             }

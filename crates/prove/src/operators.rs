@@ -4,6 +4,7 @@ use patchwright_csource::{
     BinaryOperator, ExprId, ExprKind, UnaryOperator, detail::Detail, types::TypeKind,
 };
 use patchwright_lower::alternatives::Alternative;
+use patchwright_semantics::Precedence;
 use patchwright_text::Span;
 
 use crate::{
@@ -11,7 +12,7 @@ use crate::{
     level::{Level, Operands, others},
     mutation::Mutation,
     pieces::{Piece, behind, parentheses, replace},
-    syntax::{Binding, binding, needs_parentheses, operator_between, written},
+    syntax::{binding, needs_parentheses, operator_between, written},
 };
 
 impl Walker<'_> {
@@ -62,17 +63,17 @@ impl Walker<'_> {
         }
         for other in others(operator, self.level, operands) {
             let mut pieces = vec![replace(token, other.spelling())];
-            let new = Binding::of(other);
+            let new = other.precedence();
             for (operand, place, is_right) in [(left, first, false), (right, second, true)] {
                 let own = binding(self.function, operand);
                 let weaker = own < new || own == new && is_right;
-                let cautious = !weaker || Binding::of(operator) == new;
-                if own < Binding::PRIMARY {
+                let cautious = !weaker || operator.precedence() == new;
+                if own < Precedence::Primary {
                     pieces.extend(parentheses(place, cautious));
                 }
             }
             let cautious =
-                Binding::of(operator) == new || !needs_parentheses(self.function, id, parent, new);
+                operator.precedence() == new || !needs_parentheses(self.function, id, parent, new);
             pieces.extend(parentheses(span, cautious));
             let mut mutation = Mutation::new(pieces);
             let number = self.integer_value(right);
@@ -97,14 +98,14 @@ impl Walker<'_> {
                 ];
                 pieces.retain(|piece| !piece.span.is_empty());
                 if role != Role::Condition && !self.is_truth_value(kept) {
-                    let weak = binding(self.function, kept) < Binding::of(BinaryOperator::Ne);
+                    let weak = binding(self.function, kept) < BinaryOperator::Ne.precedence();
                     pieces.extend(parentheses(place, !weak));
                     pieces.push(behind(place, " != 0", place.len() + 1));
                     let whole = needs_parentheses(
                         self.function,
                         id,
                         parent,
-                        Binding::of(BinaryOperator::Ne),
+                        BinaryOperator::Ne.precedence(),
                     );
                     let mut outer = parentheses(place, !whole);
                     outer.iter_mut().for_each(|piece| piece.extent += 2);

@@ -1,39 +1,8 @@
 //! Finds operators in the text of expressions, and where parentheses are needed.
 
-use patchwright_csource::{
-    BinaryOperator::{self, *},
-    ExprId, ExprKind, Function, TranslationUnit, UnaryOperator, lex,
-};
+use patchwright_csource::{ExprId, ExprKind, Function, TranslationUnit, lex};
+use patchwright_semantics::Precedence;
 use patchwright_text::Span;
-
-/// How strongly the outermost operator of an expression binds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Binding(u8);
-
-impl Binding {
-    /// `?:`, assignments, the comma.
-    pub(crate) const WEAK: Binding = Binding(0);
-    /// Unary operators and conversions.
-    pub(crate) const UNARY: Binding = Binding(11);
-    /// What needs no parentheses anywhere.
-    pub(crate) const PRIMARY: Binding = Binding(12);
-
-    pub(crate) fn of(operator: BinaryOperator) -> Binding {
-        Binding(match operator {
-            Comma => 0,
-            LogicalOr => 1,
-            LogicalAnd => 2,
-            Or => 3,
-            Xor => 4,
-            And => 5,
-            Eq | Ne => 6,
-            Lt | Le | Gt | Ge => 7,
-            Shl | Shr => 8,
-            Add | Sub => 9,
-            Mul | Div | Rem => 10,
-        })
-    }
-}
 
 /// `id` without the conversions around it that the compiler put there.
 pub(crate) fn written(function: &Function, mut id: ExprId) -> ExprId {
@@ -49,18 +18,14 @@ pub(crate) fn written(function: &Function, mut id: ExprId) -> ExprId {
 }
 
 /// How strongly the text of an expression holds together.
-pub(crate) fn binding(function: &Function, id: ExprId) -> Binding {
+pub(crate) fn binding(function: &Function, id: ExprId) -> Precedence {
     match &function.expr(written(function, id)).kind {
-        ExprKind::Binary { operator, .. } => Binding::of(*operator),
-        ExprKind::Assign { .. } | ExprKind::Conditional { .. } => Binding::WEAK,
-        ExprKind::Unary {
-            operator: UnaryOperator::Step,
-            ..
-        }
-        | ExprKind::Unary { .. }
-        | ExprKind::Cast { .. } => Binding::UNARY,
-        ExprKind::Other { kind, .. } if kind.ends_with("Operator") => Binding::WEAK,
-        _ => Binding::PRIMARY,
+        ExprKind::Binary { operator, .. } => operator.precedence(),
+        ExprKind::Assign { .. } => Precedence::Assignment,
+        ExprKind::Conditional { .. } => Precedence::Conditional,
+        ExprKind::Unary { .. } | ExprKind::Cast { .. } => Precedence::Unary,
+        ExprKind::Other { kind, .. } if kind.ends_with("Operator") => Precedence::Comma,
+        _ => Precedence::Primary,
     }
 }
 
@@ -70,19 +35,19 @@ pub(crate) fn needs_parentheses(
     function: &Function,
     id: ExprId,
     parent: Option<ExprId>,
-    new: Binding,
+    new: Precedence,
 ) -> bool {
     let Some(parent) = parent else { return false };
     match &function.expr(parent).kind {
         ExprKind::Binary {
             operator, right, ..
         } => {
-            let around = Binding::of(*operator);
+            let around = operator.precedence();
             let is_right = written(function, *right) == written(function, id);
             new < around || is_right && new == around
         }
         ExprKind::Conditional { condition, .. } => {
-            written(function, *condition) == written(function, id) && new == Binding::WEAK
+            written(function, *condition) == written(function, id) && new <= Precedence::Conditional
         }
         ExprKind::Subscript { base, .. } => written(function, *base) == written(function, id),
         ExprKind::Assign { target, .. } => written(function, *target) == written(function, id),
@@ -101,10 +66,14 @@ pub(crate) fn operator_between(
     right_start: u32,
     operator: &str,
 ) -> Option<Span> {
-    let gap = unit.source.get(..right_start as usize)?;
-    let start = lex::skip_blank(gap, left_end as usize);
-    let end = start + operator.len();
-    let found = gap.get(start..end)? == operator.as_bytes();
-    let rest = lex::skip_blank(gap, end);
-    (found && rest == right_start as usize).then(|| Span::new(start as u32, end as u32))
+    let gap = unit.source.get(left_end as usize..right_start as usize)?;
+    let mut tokens = lex::Tokens::new(gap);
+    let sign = tokens
+        .next()
+        .filter(|sign| sign.raw == operator.as_bytes())?;
+    let start = left_end + sign.start as u32;
+    tokens
+        .next()
+        .is_none()
+        .then(|| Span::new(start, start + operator.len() as u32))
 }

@@ -3,7 +3,9 @@
 use std::collections::{BTreeSet, HashSet};
 
 use patchwright_clib::{Statement, statement};
-use patchwright_csource::{ExprId, ExprKind, Function, Place, StmtId, StmtKind, TranslationUnit};
+use patchwright_csource::{
+    ExprId, ExprKind, Function, Place, StmtId, StmtKind, TranslationUnit, lex,
+};
 use patchwright_text::Span;
 
 /// The functions and lines of a source file that repairs do not change.
@@ -125,10 +127,8 @@ pub(crate) fn is_in_assertion(unit: &TranslationUnit, place: Place) -> bool {
         _ => return false,
     };
     let text = unit.text(invocation);
-    let name = text
-        .split(|c: char| !c.is_alphanumeric() && c != '_')
-        .next();
-    name.is_some_and(|name| states(name) || name == "static_assert")
+    let (name, _) = lex::first_word(&text);
+    states(name) || name == "static_assert"
 }
 
 /// Whether a statement does nothing but report an error: the condition in front of it is an assertion.

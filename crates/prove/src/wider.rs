@@ -13,7 +13,7 @@ use crate::{
     mutation::Mutation,
     numbers::{range, size_of},
     pieces::{Piece, Text, behind, parentheses, replace},
-    syntax::{Binding, binding, needs_parentheses},
+    syntax::{binding, needs_parentheses},
 };
 
 impl Walker<'_> {
@@ -47,8 +47,8 @@ impl Walker<'_> {
             return;
         };
         let parent = self.parents.get(&id).copied();
-        let weak = binding(self.function, id) < Binding::of(BinaryOperator::Add);
-        let whole = needs_parentheses(self.function, id, parent, Binding::of(BinaryOperator::Add));
+        let weak = binding(self.function, id) < BinaryOperator::Add.precedence();
+        let whole = needs_parentheses(self.function, id, parent, BinaryOperator::Add.precedence());
         let found = [1, -1]
             .into_iter()
             .map(|by: i64| {
@@ -224,7 +224,7 @@ impl Walker<'_> {
         let mut found = Vec::new();
         let comparisons = self.comparisons(root, number);
         for operator in [BinaryOperator::LogicalAnd, BinaryOperator::LogicalOr] {
-            let new = Binding::of(operator);
+            let new = operator.precedence();
             let whole = needs_parentheses(function, id, parent, new);
             for (left, comparison, right, text) in &comparisons {
                 let mut pieces = Vec::from(parentheses(span, own >= new));

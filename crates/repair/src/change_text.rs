@@ -28,7 +28,7 @@ pub(crate) fn is_self_assignment(source: &[u8], edit: &Edit) -> bool {
     match target.trim_ascii_end().strip_suffix(value) {
         Some(rest) => !rest
             .last()
-            .is_some_and(|c| c.is_ascii_alphanumeric() || b"_.>*".contains(c)),
+            .is_some_and(|c| lex::is_word(*c) || b".>*".contains(c)),
         None => false,
     }
 }
@@ -83,7 +83,7 @@ pub(crate) fn distance(before: &[u8], after: &[u8]) -> usize {
             diagonal = std::mem::replace(&mut row[at + 1], longer);
         }
     }
-    let is_name = |token: &&&[u8]| token[0].is_ascii_alphabetic() || token[0] == b'_';
+    let is_name = |token: &&&[u8]| lex::is_word_start(token[0]);
     let gone = old.iter().filter(is_name);
     let gone = gone.filter(|name| !new.contains(name)).count();
     old.len() + new.len() - 2 * row[new.len()] + gone
@@ -133,7 +133,7 @@ fn text_change(before: &[u8], after: &[u8]) -> usize {
 
 /// Whether a byte belongs to a name, a number, or the way to a member.
 pub(crate) fn is_of_name(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.')
+    lex::is_word(byte) || byte == b'.'
 }
 
 /// Variables with their members, and what stands between them.
@@ -180,7 +180,7 @@ pub(crate) fn without_numbers(text: &[u8]) -> Vec<u8> {
                 continue;
             }
         }
-        let is_word = byte.is_ascii_alphanumeric() || byte == b'_';
+        let is_word = lex::is_word(byte);
         match (in_word, byte.is_ascii_digit()) {
             (false, true) => kept.push(b'#'),
             (true, _) if is_word && kept.last() == Some(&b'#') => {}

@@ -1,5 +1,6 @@
 //! Recognizes changes that make tests pass by preventing an action or hiding its effect.
 
+use patchwright_csource::lex;
 use patchwright_space::Schema;
 use patchwright_text::Edit;
 
@@ -52,9 +53,7 @@ fn replaces_size(source: &[u8], edit: &Edit) -> bool {
             b'(' if closed > 0 => closed -= 1,
             b'(' => {
                 let name = source[..at].trim_ascii_end();
-                let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
-                let length = name.iter().rev().take_while(|byte| is_word(byte)).count();
-                if ALLOCATORS.contains(&&name[name.len() - length..]) {
+                if ALLOCATORS.contains(&lex::last_word(name)) {
                     return true;
                 }
             }
@@ -70,20 +69,15 @@ fn replaces_size(source: &[u8], edit: &Edit) -> bool {
 fn keeps_from_freeing(source: &[u8], edit: &Edit) -> bool {
     let before = source[..edit.span.start as usize].trim_ascii_end();
     let after = &source[edit.span.start as usize..];
-    let begins_name = |before: &[u8]| {
-        let last = before.last();
-        !last.is_some_and(|c| c.is_ascii_alphanumeric() || *c == b'_')
-    };
+    let begins_name = |before: &[u8]| lex::last_word(before).is_empty();
     let argument = before.strip_suffix(b"(").map(<[u8]>::trim_ascii_end);
     let is_argument = argument
         .and_then(|text| text.strip_suffix(b"free"))
         .is_some_and(begins_name);
     let called = after.strip_prefix(b"free").map(<[u8]>::trim_ascii_start);
     let is_call = called.is_some_and(|rest| rest.starts_with(b"(")) && begins_name(before);
-    let mut words = edit
-        .text
-        .split(|c| !c.is_ascii_alphanumeric() && *c != b'_');
-    let has_null = words.any(|word| matches!(word, b"0" | b"NULL"));
+    let mut words = lex::Tokens::new(&edit.text);
+    let has_null = words.any(|word| word.is("0") || word.is("NULL"));
     is_argument && has_null || is_call && !edit.text.starts_with(b"free")
 }
 

@@ -1,5 +1,7 @@
 //! Finds the names of variables and members in a text.
 
+use patchwright_csource::lex::{Kind, Token, Tokens};
+
 /// Words that name no variable.
 const WORDS: [&[u8]; 16] = [
     b"char",
@@ -22,33 +24,17 @@ const WORDS: [&[u8]; 16] = [
 
 /// The names of variables and members in a text. Those in capitals are constants, and those before a bracket are functions.
 pub(crate) fn names(text: &[u8]) -> Vec<&[u8]> {
-    let is_of_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    let tokens: Vec<Token<'_>> = Tokens::new(text).collect();
     let mut found = Vec::new();
-    let mut at = 0;
-    while at < text.len() {
-        match text[at] {
-            quote @ (b'"' | b'\'') => {
-                at += 1;
-                while at < text.len() && text[at] != quote {
-                    at += 1 + usize::from(text[at] == b'\\');
-                }
-                at += 1;
-            }
-            byte if is_of_word(byte) => {
-                let length = text[at..].iter().take_while(|byte| is_of_word(**byte));
-                let end = at + length.count();
-                let word = &text[at..end];
-                let is_called = text[end..].trim_ascii_start().starts_with(b"(");
-                let is_name = !byte.is_ascii_digit()
-                    && word.iter().any(u8::is_ascii_lowercase)
-                    && !word.ends_with(b"_t")
-                    && !WORDS.contains(&word);
-                if is_name && !is_called {
-                    found.push(word);
-                }
-                at = end;
-            }
-            _ => at += 1,
+    for (number, token) in tokens.iter().enumerate() {
+        let word = token.raw;
+        let is_called = tokens.get(number + 1).is_some_and(|next| next.is("("));
+        let is_name = token.kind == Kind::Word
+            && word.iter().any(u8::is_ascii_lowercase)
+            && !word.ends_with(b"_t")
+            && !WORDS.contains(&word);
+        if is_name && !is_called {
+            found.push(word);
         }
     }
     found

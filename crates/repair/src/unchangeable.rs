@@ -10,7 +10,7 @@ use std::{
 };
 
 use patchwright_csource::{
-    Expr, ExprId, ExprKind, Function, Place, Storage, TranslationUnit, VarId,
+    Expr, ExprId, ExprKind, Function, Place, Storage, TranslationUnit, VarId, lex,
     types::{TypeId, TypeKind},
 };
 use patchwright_space::{HoleKind, changed_argument};
@@ -333,7 +333,6 @@ fn has_bit_field(unit: &TranslationUnit, pointer: TypeId) -> bool {
 /// replaced where it is used.
 fn has_body(unit: &TranslationUnit, invocation: Span) -> bool {
     let text = unit.text(invocation);
-    let end = text.find(|c: char| !(c.is_alphanumeric() || c == '_'));
-    let name = &text[..end.unwrap_or(text.len())];
+    let (name, _) = lex::first_word(&text);
     unit.project_macros.contains(name) && !unit.macros.iter().any(|one| one.name == name)
 }

@@ -42,8 +42,8 @@ impl Diagnostic {
 /// The name at the beginning of a text, without the quotation mark before it.
 fn quoted_name(text: &str) -> &str {
     let name = text.trim_start_matches([' ', '\'', '"', '`', '‘']);
-    let end = name.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '$'));
-    &name[..end.unwrap_or(name.len())]
+    let end = name.find(['\'', '"', '`', '’']).unwrap_or(name.len());
+    patchwright_csource::lex::first_word(&name[..end]).0
 }
 
 /// Returns the undeclared function that a message names.

@@ -47,7 +47,7 @@ pub fn changed_initializer(
     let (new_name, new_braces) = array(&text)?;
     // Without a size it has as many elements as the initializer.
     let is_same = new_name == name
-        && lex::directives(&text).is_empty()
+        && lex::directives(&text).next().is_none()
         && elements(braces.slice(old)?)? == elements(new_braces.slice(&text)?)?;
     is_same.then_some(ChangedInitializer {
         text,

@@ -146,12 +146,14 @@ fn stands_alone(text: &[u8]) -> bool {
 
 /// Whether no comment, no literal and no condition is open at the end of a text.
 fn is_whole(text: &[u8]) -> bool {
-    let is_open = |depth: i64, name: &[u8]| match name {
-        b"endif" => depth - 1,
-        name => depth + i64::from(name.starts_with(b"if")),
-    };
-    let conditions = lex::directives(text).into_iter().fold(0, is_open);
-    is_closed(text) && conditions == 0
+    let opened: i64 = lex::directives(text)
+        .map(|directive| match &*directive.name() {
+            b"if" | b"ifdef" | b"ifndef" => 1,
+            b"endif" => -1,
+            _ => 0,
+        })
+        .sum();
+    is_closed(text) && opened == 0
 }
 
 /// The blocks of a text without directives.

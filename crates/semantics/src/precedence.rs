@@ -54,6 +54,19 @@ impl Precedence {
         }
     }
 
+    /// The precedence of what is written between two operands, assignments and the comma included.
+    pub fn of_sign(sign: &str) -> Option<Self> {
+        Some(match sign {
+            "&&" => Self::LogicalAnd,
+            "||" => Self::LogicalOr,
+            "=" | "*=" | "/=" | "%=" | "+=" | "-=" | "<<=" | ">>=" | "&=" | "^=" | "|=" => {
+                Self::Assignment
+            }
+            "," => Self::Comma,
+            _ => return BinaryOp::from_spelling(sign).map(Self::of),
+        })
+    }
+
     /// The next tighter precedence, for the right operands of operators that group to the left.
     pub const fn tighter(self) -> Self {
         match self {

@@ -262,6 +262,5 @@ fn tokens(text: &str) -> Vec<String> {
 /// Whether what begins at `at` is the name of a member.
 fn is_member_at(text: &str, at: usize) -> bool {
     let before = lex::tokens(&text[..at]);
-    let before: Vec<&str> = before.iter().map(|(token, _)| *token).collect();
-    matches!(&before[..], [.., "."] | [.., "-", ">"])
+    matches!(before.last(), Some((".", _) | ("->", _)))
 }

@@ -218,12 +218,7 @@ impl Finder<'_, '_, '_> {
             };
         }
         match &self.function.expr(self.function.stripped(id)).kind {
-            ExprKind::Binary { operator, .. } => match operator {
-                BinaryOperator::LogicalAnd => Precedence::LogicalAnd,
-                BinaryOperator::LogicalOr => Precedence::LogicalOr,
-                operator => BinaryOp::from_spelling(operator.spelling())
-                    .map_or(Precedence::Assignment, Precedence::of),
-            },
+            ExprKind::Binary { operator, .. } => operator.precedence(),
             ExprKind::Call { .. } | ExprKind::Member { .. } | ExprKind::Subscript { .. } => {
                 Precedence::Postfix
             }

@@ -1,7 +1,7 @@
 //! Finds the leaves of terms at a hole: variables, members, elements and constants.
 
 use patchwright_csource::{
-    CastKind, ExprId, ExprKind, Function, Storage, TranslationUnit, UnaryOperator, VarId,
+    CastKind, ExprId, ExprKind, Function, Storage, TranslationUnit, UnaryOperator, VarId, lex,
     types::{Field, Record, TypeKind},
 };
 use patchwright_text::Span;
@@ -149,7 +149,7 @@ pub fn mentions(builder: &mut AtomBuilder<'_>, function: &Function) -> Mentions 
                         Some(span) => builder.unit.text(span).into_owned(),
                         None => continue,
                     };
-                    if character || spelling.chars().all(|c| c.is_alphanumeric() || c == '_') {
+                    if character || lex::is_words(&spelling) {
                         found.constants.push((value, ctype, spelling, at));
                     }
                 }

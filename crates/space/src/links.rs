@@ -4,7 +4,11 @@
 //! Cases that are alike tell what one more looks like: in what they ask for, and in what they do, they differ in one word each. What is
 //! asked for is something that tests show.
 
-use patchwright_csource::{ExprKind, Place, StmtId, StmtKind, lex, types::TypeId};
+use patchwright_csource::{
+    ExprKind, Place, StmtId, StmtKind,
+    lex::{self, Kind},
+    types::TypeId,
+};
 use patchwright_text::{Edit, Span};
 
 use crate::constants::character;
@@ -307,23 +311,9 @@ fn one_more(
     found.into_iter().map(|(_, found)| found).collect()
 }
 
-#[derive(Clone, Copy, PartialEq)]
-enum Word {
-    Text,
-    Character,
-    Number,
-    Name,
-    Sign,
-}
-
-fn kind(token: &str) -> Word {
-    match token.as_bytes().first() {
-        Some(b'"') => Word::Text,
-        Some(b'\'') => Word::Character,
-        Some(byte) if byte.is_ascii_digit() => Word::Number,
-        Some(byte) if lex::is_word(*byte) => Word::Name,
-        _ => Word::Sign,
-    }
+fn kind(token: &str) -> Kind {
+    let mut tokens = lex::Tokens::new(token.as_bytes());
+    tokens.next().map_or(Kind::Other, |token| token.kind)
 }
 
 const CALCULATING: [&str; 5] = ["+", "-", "*", "/", "%"];
@@ -337,8 +327,8 @@ fn others(
     is_done: bool,
 ) -> Vec<String> {
     match kind(word) {
-        Word::Text => texts(finder, word),
-        Word::Character => {
+        Kind::String => texts(finder, word),
+        Kind::Character => {
             let own = word.as_bytes().get(1).copied().unwrap_or_default();
             let class = |byte: u8| {
                 (
@@ -351,7 +341,7 @@ fn others(
             let alike = shown.filter(|byte| class(**byte) == class(own));
             alike.map(|byte| character(*byte)).collect()
         }
-        Word::Number => {
+        Kind::Number => {
             let mut found: Vec<i64> = Vec::new();
             let value = |text: &str| text.parse::<i64>().ok();
             if let Some(own) = value(word) {
@@ -362,11 +352,11 @@ fn others(
             let found = found.into_iter().filter(|value| *value >= 0);
             found.map(|value| value.to_string()).collect()
         }
-        Word::Name => names(finder, standing, word, is_done),
-        Word::Sign if is_done && CALCULATING.contains(&word) => {
+        Kind::Word => names(finder, standing, word, is_done),
+        Kind::Sign if is_done && CALCULATING.contains(&word) => {
             CALCULATING.iter().map(|sign| (*sign).to_owned()).collect()
         }
-        Word::Sign => Vec::new(),
+        Kind::Sign | Kind::Other => Vec::new(),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Converts expressions of the program to terms.
 
 use patchwright_csource::{
-    BinaryOperator, CastKind, ExprId, ExprKind, Function, UnaryOperator,
+    BinaryOperator, CastKind, ExprId, ExprKind, Function, UnaryOperator, lex,
     types::{TypeId, TypeKind},
 };
 use patchwright_semantics::{BinaryOp, UnaryOp};
@@ -45,7 +45,7 @@ impl AtomBuilder<'_> {
                         // A macro's text may be more than a literal.
                         let plain = text
                             .chars()
-                            .all(|c| c.is_alphanumeric() || "_'\\".contains(c));
+                            .all(|c| lex::is_word_char(c) || matches!(c, '\'' | '\\'));
                         if plain || enumerator.is_some() || text.starts_with('\'') {
                             text.into_owned()
                         } else {

@@ -332,14 +332,8 @@ pub(crate) fn operator_between(
         return None;
     }
     let text = finder.text(Span::new(left.end, right.start));
-    let mut signs = lex::tokens(&text);
-    signs.retain(|(sign, _)| !matches!(*sign, "(" | ")"));
-    let (_, start) = *signs.first()?;
-    let is_whole = text[start..].starts_with(operator) && signs.len() == operator.len();
-    is_whole.then(|| {
-        let start = left.end + start as u32;
-        Span::new(start, start + operator.len() as u32)
-    })
+    let start = left.end + lex::sign_between(&text, operator)? as u32;
+    Some(Span::new(start, start + operator.len() as u32))
 }
 
 /// Finds sections of a `switch` that go on into the next one, where `break;` may be missing.

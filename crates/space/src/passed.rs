@@ -2,7 +2,7 @@
 //! for `printf("%f", n / 2)`, a conversion for what has none, a variable for a conversion that has nothing.
 
 use patchwright_csource::{
-    BinaryOperator, ExprId, ExprKind, VarId,
+    BinaryOperator, ExprId, ExprKind, VarId, lex,
     types::{IntegerKind, TypeId, TypeKind},
 };
 use patchwright_text::{Edit, Span};
@@ -144,9 +144,7 @@ fn as_floating(finder: &Finder<'_, '_, '_>, argument: &Argument) -> String {
             return format!("{before}{divisor}.0");
         }
         let dividend = text(left.start, left.end);
-        let is_one = dividend
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        let is_one = lex::is_words(&dividend);
         let is_grouped = dividend.starts_with('(') && dividend.ends_with(')');
         if is_one || is_grouped {
             return format!("(double){}", argument.text);

@@ -1,24 +1,6 @@
-//! Splits the texts of atoms into tokens, to find their names and similar texts.
+//! Compares the texts of atoms by their tokens, to find their names and similar texts.
 
-/// The names and numbers of a text, and what stands between them.
-pub(crate) fn tokens(text: &str) -> Vec<&str> {
-    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let mut found = Vec::new();
-    let mut start = 0;
-    let mut last = None;
-    for (at, c) in text.char_indices() {
-        // Signs stand for themselves.
-        if last.is_some_and(|last| !(is_word(last) && is_word(c))) {
-            found.push(&text[start..at]);
-            start = at;
-        }
-        last = Some(c);
-    }
-    if start < text.len() {
-        found.push(&text[start..]);
-    }
-    found
-}
+use patchwright_csource::lex::{is_name, tokens};
 
 /// The names in which two texts differ, which are otherwise the same: `j` and `i` of `a[j]` and `a[i]`.
 pub(crate) fn difference<'t>(left: &'t str, right: &'t str) -> Option<(&'t str, &'t str)> {
@@ -27,11 +9,10 @@ pub(crate) fn difference<'t>(left: &'t str, right: &'t str) -> Option<(&'t str, 
         return None;
     }
     let mut found = None;
-    for (a, b) in left.into_iter().zip(right) {
+    for ((a, _), (b, _)) in left.into_iter().zip(right) {
         if a == b {
             continue;
         }
-        let is_name = |text: &str| text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
         if !is_name(a) || !is_name(b) || found.is_some_and(|known| known != (a, b)) {
             return None;
         }
@@ -42,13 +23,15 @@ pub(crate) fn difference<'t>(left: &'t str, right: &'t str) -> Option<(&'t str, 
 
 /// The text with one name in the place of another; `None` if it has not that name.
 pub(crate) fn renamed(text: &str, old: &str, new: &str) -> Option<String> {
-    let parts = tokens(text);
-    parts.contains(&old).then(|| {
-        let parts = parts
-            .into_iter()
-            .map(|part| if part == old { new } else { part });
-        parts.collect()
-    })
+    let mut renamed = String::new();
+    let mut rest = 0;
+    for (_, at) in tokens(text).into_iter().filter(|(token, _)| *token == old) {
+        renamed.push_str(&text[rest..at]);
+        renamed.push_str(new);
+        rest = at + old.len();
+    }
+    renamed.push_str(&text[rest..]);
+    (rest > 0).then_some(renamed)
 }
 
 /// An element of a variable whose index is a variable, perhaps with a number added: `a[i]`, `a[i - 1]`.
@@ -69,10 +52,6 @@ impl Element<'_> {
                 Some((index, number)) => (index, -number.parse::<i64>().ok()?),
                 None => (inner, 0),
             },
-        };
-        let is_name = |text: &str| {
-            text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-                && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
         };
         (is_name(base) && is_name(index)).then_some(Element { base, index, shift })
     }

@@ -4,7 +4,7 @@
 //! a comparison. One cast prevents that. The cast changes the type of the value, so such candidates are no terms of the hole. Each is
 //! executed by itself.
 
-use patchwright_csource::{BinaryOperator, CastKind, ExprId, ExprKind, StmtKind, Storage};
+use patchwright_csource::{BinaryOperator, CastKind, ExprId, ExprKind, StmtKind, Storage, lex};
 use patchwright_text::{Edit, Span, apply_edits};
 use rustc_hash::FxHashSet;
 
@@ -190,18 +190,17 @@ fn factors(finder: &Finder<'_, '_, '_>, id: ExprId, found: &mut Vec<u32>) {
 /// The operand at `start` in a wider type: a number by its suffix, all else by a cast.
 fn widened(source: &[u8], start: u32, wide: CType) -> Edit {
     let rest = &source[start as usize..];
-    let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let follows = rest.get(digits).copied().unwrap_or(b' ');
-    let is_number = digits > 0 && !follows.is_ascii_alphanumeric() && !b"._".contains(&follows);
+    let number = lex::Tokens::new(rest).next();
+    let number = number.filter(|token| token.raw.iter().all(u8::is_ascii_digit));
     let (suffix, cast) = match wide {
         CType::Long => ("L", "(long)"),
         CType::ULong => ("UL", "(unsigned long)"),
         CType::ULongLong => ("ULL", "(unsigned long long)"),
         _ => ("LL", "(long long)"),
     };
-    match is_number {
-        true => Edit::insert(start + digits as u32, suffix),
-        false => Edit::insert(start, cast),
+    match number {
+        Some(number) => Edit::insert(start + number.end() as u32, suffix),
+        None => Edit::insert(start, cast),
     }
 }
 

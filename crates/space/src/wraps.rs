@@ -5,6 +5,7 @@
 
 use patchwright_csource::{
     BinaryOperator, CastKind, ExprId, ExprKind, StmtId, StmtKind, Storage, UnaryOperator, VarId,
+    lex,
     types::{IntegerKind, TypeKind},
 };
 use patchwright_text::{Edit, Span};
@@ -144,9 +145,9 @@ pub(crate) fn call(
     let casts = source
         .windows(CAST.len())
         .any(|text| text == CAST.as_bytes());
-    let is_plain = inner.bytes().all(|byte| {
-        byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'[' | b']' | b'.' | b'*')
-    });
+    let is_plain = inner
+        .bytes()
+        .all(|byte| lex::is_word(byte) || matches!(byte, b'[' | b']' | b'.' | b'*'));
     match (OF_CHARACTERS.contains(&name) && is_char && casts, is_plain) {
         (true, true) => format!("{name}({CAST}{inner})"),
         (true, false) => format!("{name}({CAST}({inner}))"),

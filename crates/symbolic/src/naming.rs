@@ -58,7 +58,7 @@ pub fn before_it(name: &str, index: u64) -> String {
 
 /// Whether `name` names something behind `pointer`.
 pub fn is_behind(name: &str, pointer: &str) -> bool {
-    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let is_part = patchwright_ctext::is_word_char;
     let mut rest = name;
     // `*p`, `p->x`, `p[1]`, `(*p)[1]`, `((unsigned char *)p)[1]`; and `p - q` is none of these.
     while let Some(at) = rest.find(pointer) {

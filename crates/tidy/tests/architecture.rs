@@ -8,24 +8,28 @@ use std::path::{Path, PathBuf};
 /// The dependencies of tests are free.
 const ARROWS: &[(&str, &[&str])] = &[
     ("text", &[]),
+    ("ctext", &[]),
     ("clib", &[]),
     ("solve", &[]),
-    ("flow", &["text", "clib"]),
-    ("changes", &["flow"]),
     ("semantics", &[]),
+    ("flow", &["text", "ctext", "clib", "semantics"]),
+    ("changes", &["ctext", "flow"]),
     ("ir", &["text", "semantics"]),
     ("probe-abi", &[]),
-    ("exec", &["text", "probe-abi"]),
+    ("exec", &["text", "ctext", "probe-abi"]),
     ("history", &["text", "changes", "exec"]),
-    ("csource", &["text", "exec"]),
+    ("csource", &["text", "ctext", "semantics", "exec"]),
     ("lower", &["text", "clib", "semantics", "csource", "ir"]),
     ("definite", &["clib", "csource", "ir", "lower"]),
     ("interpret", &["clib", "semantics", "ir"]),
-    ("symbolic", &["clib", "text", "solve", "semantics", "ir"]),
+    (
+        "symbolic",
+        &["clib", "text", "ctext", "solve", "semantics", "ir"],
+    ),
     ("dependence", &["clib", "ir", "interpret"]),
     ("probe", &["semantics", "probe-abi"]),
     ("probe-image", &["semantics", "probe-abi"]),
-    ("weave", &["text", "probe-abi"]),
+    ("weave", &["text", "ctext", "probe-abi"]),
     ("kinds", &["text", "csource", "semantics"]),
     ("space", &["text", "clib", "csource", "semantics", "kinds"]),
     ("patches", &["text"]),
@@ -245,14 +249,14 @@ pub fn files(folder: &str) -> Vec<PathBuf> {
     found
 }
 
-fn rust_files() -> Vec<PathBuf> {
+pub fn rust_files() -> Vec<PathBuf> {
     let mut files = files("crates");
     files.retain(|path| path.extension().is_some_and(|extension| extension == "rs"));
     files
 }
 
 /// The text of a source file without what follows `#[cfg(test)]`, which stands last in a file.
-fn product_code(path: &Path) -> String {
+pub fn product_code(path: &Path) -> String {
     let text = read(&root().join(path));
     match text.find("\n#[cfg(test)]\nmod ") {
         Some(end) => text[..end].to_owned(),
@@ -261,7 +265,7 @@ fn product_code(path: &Path) -> String {
 }
 
 /// Whether a file below `crates/` belongs to what is shipped: no build script, test, example.
-fn is_product(path: &Path) -> bool {
+pub fn is_product(path: &Path) -> bool {
     path.components()
         .nth(2)
         .is_some_and(|part| part.as_os_str() == "src")

@@ -4,5 +4,6 @@ mod architecture;
 mod documents;
 mod json;
 mod modules;
+mod one_lexer;
 mod project;
 mod troubleshooting;

@@ -98,16 +98,10 @@ impl Apart {
         else {
             return BTreeSet::new();
         };
-        let is_of_name = |byte: Option<&u8>| {
-            byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
-        };
         let has_name = |line: &[u8]| {
-            let mut places = line.windows(name.len()).enumerate();
-            places.any(|(at, text)| {
-                text == name.as_bytes()
-                    && !is_of_name(at.checked_sub(1).and_then(|at| line.get(at)))
-                    && !is_of_name(line.get(at + name.len()))
-            })
+            patchwright_ctext::places_of(line, name.as_bytes())
+                .next()
+                .is_some()
         };
         let own = copy.split(|&byte| byte == b'\n').zip(lines);
         own.filter_map(|(line, part)| part.filter(|_| has_name(line)))

@@ -1,8 +1,9 @@
 //! Decides which function bodies can stand in a file twice.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::lexer::{Text, TokenKind, directive_parts};
+use patchwright_ctext::{Directive, Kind, Piece, pieces, runs};
 
 /// Why the body of a function cannot be duplicated.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -47,27 +48,36 @@ const HARMLESS_PRAGMAS: [&[&str]; 8] = [
 /// # Errors
 /// The first reason against it.
 pub fn can_duplicate(body: &[u8]) -> Result<(), Refusal> {
-    let text = Text::new(body);
     let mut depth = 0usize;
     let mut after_pragma_operator = false;
     let mut macros = Macros::default();
-    for token in text.tokens() {
-        match token.kind {
-            TokenKind::Directive if macros.take(token.text)? => {}
-            TokenKind::Directive => check_directive(token.text, &mut depth)?,
-            TokenKind::Word => {
-                check_word(token.text)?;
-                macros.mentioned.insert(token.text);
+    for piece in pieces(body) {
+        let token = match piece {
+            Piece::Token(token) => token,
+            Piece::Directive(directive) => {
+                if !macros.take(&directive)? {
+                    check_directive(&directive, &mut depth)?;
+                }
+                after_pragma_operator = false;
+                continue;
             }
-            TokenKind::Literal if after_pragma_operator => {
-                let inside = token.text.trim_ascii();
-                let inside = inside.get(1..inside.len() - 1).unwrap_or(inside);
-                check_pragma(inside)?;
+        };
+        let text = token.text();
+        let opening = *text == *b"(" && after_pragma_operator;
+        let is_operator = matches!(&*text, b"_Pragma" | b"__pragma");
+        match token.kind {
+            Kind::Word => {
+                check_word(&text)?;
+                macros.mentioned.insert(text);
+            }
+            Kind::String if after_pragma_operator => {
+                // Its prefix is no word of the pragma.
+                let inside = text.iter().position(|byte| *byte == b'"');
+                check_pragma(runs(&text[inside.unwrap_or(0)..]))?;
             }
             _ => {}
         }
-        let opening = token.text == b"(" && after_pragma_operator;
-        after_pragma_operator = opening || token.text == b"_Pragma" || token.text == b"__pragma";
+        after_pragma_operator = opening || is_operator;
     }
     if depth != 0 {
         return Err(Refusal::UnbalancedConditionals);
@@ -80,7 +90,7 @@ pub fn can_duplicate(body: &[u8]) -> Result<(), Refusal> {
 #[derive(Default)]
 struct Macros<'a> {
     /// All words so far.
-    mentioned: BTreeSet<&'a [u8]>,
+    mentioned: BTreeSet<Cow<'a, [u8]>>,
     /// What was defined so far, on the way through conditional groups that leads here.
     defined: Defined<'a>,
     /// Around here, from the outside in: what was defined before the conditional, and in its groups that have ended.
@@ -88,13 +98,13 @@ struct Macros<'a> {
 }
 
 /// By name: whether it is defined now, and how many definitions there were.
-type Defined<'a> = BTreeMap<&'a [u8], (bool, usize)>;
+type Defined<'a> = BTreeMap<Cow<'a, [u8]>, (bool, usize)>;
 
 /// Joins the macros known after two branches: a macro is defined if either branch defines it, and counts its definitions as the branch
 /// with more of them.
 fn joined<'a>(mut one: Defined<'a>, other: &Defined<'a>) -> Defined<'a> {
-    for (&name, &(is_defined, times)) in other {
-        let known = one.entry(name).or_default();
+    for (name, &(is_defined, times)) in other {
+        let known = one.entry(name.clone()).or_default();
         *known = (known.0 || is_defined, known.1.max(times));
     }
     one
@@ -102,27 +112,27 @@ fn joined<'a>(mut one: Defined<'a>, other: &Defined<'a>) -> Defined<'a> {
 
 impl<'a> Macros<'a> {
     /// Reads a directive. Tells whether it is a definition, or undoes one.
-    fn take(&mut self, directive: &'a [u8]) -> Result<bool, Refusal> {
-        let (name, rest) = directive_parts(directive);
-        let mut words = rest
-            .split(|byte| !(byte.is_ascii_alphanumeric() || *byte == b'_'))
-            .filter(|word| !word.is_empty());
+    fn take(&mut self, directive: &Directive<'a>) -> Result<bool, Refusal> {
+        let name = directive.name();
+        let words = directive.arguments();
+        let mut words = words
+            .filter(|token| token.kind == Kind::Word)
+            .map(|word| word.text());
         let refusal = || Refusal::Directive {
-            name: String::from_utf8_lossy(name).into_owned(),
+            name: String::from_utf8_lossy(&name).into_owned(),
         };
-        let is_definition = match name {
+        let is_definition = match &*name {
             b"define" | b"undef" => {
                 let defined = words.next().ok_or_else(refusal)?;
-                let (is_defined, times) = self.defined.get(defined).copied().unwrap_or_default();
-                // A spliced name is not seen as what it is.
+                let (is_defined, times) = self.defined.get(&defined).copied().unwrap_or_default();
                 let is_known = times > 0;
-                if directive.contains(&b'\\') && name == b"undef"
-                    || !is_known && (name == b"undef" || self.mentioned.contains(defined))
-                    || is_known && is_defined == (name == b"define")
+                let defines = *name == *b"define";
+                if !is_known && (!defines || self.mentioned.contains(&defined))
+                    || is_known && is_defined == defines
                 {
                     return Err(refusal());
                 }
-                let state = (name == b"define", times + usize::from(name == b"define"));
+                let state = (defines, times + usize::from(defines));
                 self.defined.insert(defined, state);
                 true
             }
@@ -164,9 +174,9 @@ impl<'a> Macros<'a> {
     }
 }
 
-fn check_directive(directive: &[u8], depth: &mut usize) -> Result<(), Refusal> {
-    let (name, rest) = directive_parts(directive);
-    match name {
+fn check_directive(directive: &Directive<'_>, depth: &mut usize) -> Result<(), Refusal> {
+    let name = directive.name();
+    match &*name {
         b"if" | b"ifdef" | b"ifndef" => *depth += 1,
         b"endif" => {
             *depth = depth
@@ -177,28 +187,32 @@ fn check_directive(directive: &[u8], depth: &mut usize) -> Result<(), Refusal> {
             return Err(Refusal::UnbalancedConditionals);
         }
         b"else" | b"elif" | b"elifdef" | b"elifndef" => {}
-        b"pragma" => check_pragma(rest)?,
+        b"pragma" => {
+            let words: Vec<Cow<'_, [u8]>> = directive
+                .arguments()
+                .filter(|token| matches!(token.kind, Kind::Word | Kind::Number))
+                .map(|word| word.text())
+                .collect();
+            check_pragma(words.iter().map(|word| &**word))?;
+        }
         b"" | b"line" | b"error" | b"warning" | b"ident" | b"sccs" => {}
         marker if marker[0].is_ascii_digit() => {}
         _ => {
-            let name = String::from_utf8_lossy(name).into_owned();
+            let name = String::from_utf8_lossy(&name).into_owned();
             return Err(Refusal::Directive { name });
         }
     }
     Ok(())
 }
 
-fn check_pragma(pragma: &[u8]) -> Result<(), Refusal> {
-    let pragma = String::from_utf8_lossy(pragma);
-    let words: Vec<&str> = pragma
-        .split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
-        .filter(|word| !word.is_empty())
-        .take(2)
-        .collect();
-    if HARMLESS_PRAGMAS
-        .iter()
-        .any(|known| words.starts_with(known))
-    {
+/// Judges a pragma by its words.
+fn check_pragma<'p>(words: impl Iterator<Item = &'p [u8]>) -> Result<(), Refusal> {
+    let words = words.take(2).map(String::from_utf8_lossy);
+    let words: Vec<Cow<'_, str>> = words.collect();
+    let begins_with = |known: &&[&str]| {
+        words.len() >= known.len() && words.iter().zip(*known).all(|(word, known)| word == known)
+    };
+    if HARMLESS_PRAGMAS.iter().any(begins_with) {
         return Ok(());
     }
     let name = format!("pragma {}", words.join(" "));

@@ -1,6 +1,6 @@
 //! The lines of C in front of a woven file.
 
-use crate::lexer::{Text, Token, TokenKind};
+use patchwright_ctext::{Kind, Piece, Token, pieces};
 use patchwright_probe_abi::{
     ATTACH_DONE, ATTACH_PLACES_SYMBOL, CHANNEL_FILE, CHANNEL_VARIABLE, ENTRY_SYMBOLS, FunctionId,
     HoleId, PLACES_VERSION, PROBE_FILE, PROBE_VARIABLE, PlaceId, RUN_FOLDER, SELECTED_CANDIDATE,
@@ -604,17 +604,18 @@ pub(crate) const NAMED_BY_PLACES: [&str; 6] = [
 
 /// The first of these names that `source` defines at file scope, as a function or an object.
 pub(crate) fn defined_name(source: &[u8], names: &[&'static str]) -> Option<&'static str> {
-    let text = Text::new(source);
-    let tokens: Vec<Token<'_>> = text
-        .tokens()
-        .filter(|token| token.kind != TokenKind::Directive)
+    let tokens: Vec<Token<'_>> = pieces(source)
+        .filter_map(|piece| match piece {
+            Piece::Token(token) => Some(token),
+            Piece::Directive(_) => None,
+        })
         .collect();
     let mut braces = 0;
     for (place, token) in tokens.iter().enumerate() {
-        match token.text {
+        match &*token.text() {
             b"{" => braces += 1,
             b"}" => braces -= 1,
-            _ if braces > 0 || token.kind != TokenKind::Word => {}
+            _ if braces > 0 || token.kind != Kind::Word => {}
             word => {
                 let named = names.iter().find(|name| name.as_bytes() == word);
                 let defined = || is_definition(&tokens[..place], &tokens[place + 1..]);
@@ -633,13 +634,13 @@ fn is_definition(before: &[Token<'_>], rest: &[Token<'_>]) -> bool {
     let declaration = before
         .iter()
         .rev()
-        .take_while(|token| !matches!(token.text, b";" | b"{" | b"}"));
-    if declaration.into_iter().any(|token| token.text == b"extern") {
+        .take_while(|token| !matches!(&*token.text(), b";" | b"{" | b"}"));
+    if declaration.into_iter().any(|token| token.is("extern")) {
         return false;
     }
     let mut parentheses = 0;
     for (place, token) in rest.iter().enumerate() {
-        match token.text {
+        match &*token.text() {
             b"(" => parentheses += 1,
             b")" if parentheses == 0 => return false,
             b")" => parentheses -= 1,
@@ -649,7 +650,7 @@ fn is_definition(before: &[Token<'_>], rest: &[Token<'_>]) -> bool {
             // An object without initialiser has its `;` at once, a declared function after its parameters; an
             // old-style definition has declarations between those and its body.
             b";" | b"," => {
-                return place == 0 || rest.get(place + 1).is_some_and(|next| next.text == b"{");
+                return place == 0 || rest.get(place + 1).is_some_and(|next| next.is("{"));
             }
             _ => {}
         }

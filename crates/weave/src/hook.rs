@@ -1,6 +1,6 @@
 //! Holes and the C text that they become.
 
-use crate::lexer::{Text, TokenKind};
+use patchwright_ctext::{Piece, pieces};
 use patchwright_probe_abi::HoleId;
 use patchwright_text::Span;
 use std::fmt::Write;
@@ -299,15 +299,15 @@ fn is_promoted(ctype: &str) -> bool {
 pub fn on_one_line(expression: &[u8]) -> Option<String> {
     let mut line = Vec::new();
     let mut end = 0;
-    for token in Text::new(expression).tokens() {
-        if token.kind == TokenKind::Directive {
+    for piece in pieces(expression) {
+        let Piece::Token(token) = piece else {
             return None;
-        }
+        };
         if token.start != end {
             line.push(b' ');
         }
-        line.extend_from_slice(token.text);
-        end = token.end;
+        line.extend_from_slice(&token.text());
+        end = token.end();
     }
     String::from_utf8(line).ok()
 }

@@ -10,8 +10,8 @@
 //! Bodies are not given twice, so that it takes functions that [`weave_file`] does not.
 //!
 //! Invariants:
-//! - nothing here parses C. Spans and types come from the caller; a lexer that knows comments, literals, line splices
-//!   and directives is all there is;
+//! - nothing here parses C. Spans and types come from the caller; the tokens and
+//!   directives of `ctext` are all there is;
 //! - every identifier that is added begins with `__pw_`;
 //! - no line of the source moves: lines are only added between `#line` directives.
 
@@ -19,7 +19,6 @@ mod apart;
 mod duplicate;
 mod glue;
 mod hook;
-mod lexer;
 mod lines;
 mod mark;
 mod places;

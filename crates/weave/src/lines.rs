@@ -1,6 +1,6 @@
 //! The line numbers and file names that a compiler reports, which `#line` directives change.
 
-use crate::lexer::{Text, TokenKind, directive_parts};
+use patchwright_ctext::line_marks;
 use patchwright_text::LineMap;
 
 /// `#line` directives of a file.
@@ -26,31 +26,13 @@ struct Change {
 impl Lines {
     pub(crate) fn new(source: &[u8]) -> Self {
         let map = LineMap::new(source);
-        let text = Text::new(source);
-        let changes = text
-            .tokens()
-            .filter(|token| token.kind == TokenKind::Directive)
-            .filter_map(|token| {
-                let (name, rest) = directive_parts(token.text);
-                let arguments = if name == b"line" { rest } else { name };
-                let digits = arguments.iter().take_while(|b| b.is_ascii_digit()).count();
-                let number = str::from_utf8(&arguments[..digits]).ok()?.parse().ok()?;
-                let rest = if name == b"line" {
-                    &rest[digits..]
-                } else {
-                    rest
-                };
-                let file = Text::new(rest)
-                    .tokens()
-                    .next()
-                    .filter(|token| token.kind == TokenKind::Literal)
-                    .map(|token| token.text.to_vec());
-                Some(Change {
-                    start: token.start,
-                    directive_line: map.line(token.end.saturating_sub(1)),
-                    number,
-                    file,
-                })
+        let changes = line_marks(source)
+            .into_iter()
+            .map(|mark| Change {
+                start: mark.range.start as u32,
+                directive_line: map.line(mark.range.end.saturating_sub(1) as u32),
+                number: mark.next,
+                file: mark.file.map(|file| format!("\"{file}\"").into_bytes()),
             })
             .collect();
         Self { map, changes }

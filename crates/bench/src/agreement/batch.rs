@@ -3,6 +3,7 @@
 
 use std::{collections::BTreeSet, fmt::Write, path::Path, sync::Arc};
 
+use patchwright_csource::lex::{self, Kind, Piece};
 use patchwright_exec::Case;
 
 const DRIVER: &str = include_str!("driver.c");
@@ -59,39 +60,13 @@ pub fn file_scope_names(source: &str) -> BTreeSet<String> {
 
 /// Words and signs of a source, without comments, directives, strings and characters.
 fn tokens(source: &str) -> Vec<&str> {
-    let bytes = source.as_bytes();
-    let mut found = Vec::new();
-    let mut at = 0;
-    let mut line_begins = true;
-    while at < bytes.len() {
-        let rest = &source[at..];
-        let c = bytes[at];
-        let length = if rest.starts_with("/*") {
-            rest.find("*/").map_or(rest.len(), |end| end + 2)
-        } else if rest.starts_with("//") || (c == b'#' && line_begins) {
-            rest.find('\n').unwrap_or(rest.len())
-        } else if c == b'"' || c == b'\'' {
-            let mut end = 1;
-            while end < rest.len() && bytes[at + end] != c {
-                end += 1 + usize::from(bytes[at + end] == b'\\');
-            }
-            end + 1
-        } else if c.is_ascii_alphanumeric() || c == b'_' {
-            let is_word = |b: &u8| b.is_ascii_alphanumeric() || *b == b'_';
-            let length = bytes[at..].iter().take_while(|b| is_word(b)).count();
-            found.push(&rest[..length]);
-            length
-        } else if c.is_ascii_whitespace() {
-            1
-        } else {
-            let length = rest.chars().next().map_or(1, char::len_utf8);
-            found.push(&rest[..length]);
-            length
-        };
-        line_begins = (line_begins && c.is_ascii_whitespace()) || c == b'\n';
-        at += length.min(rest.len());
-    }
-    found
+    let tokens = lex::pieces(source.as_bytes()).filter_map(|piece| match piece {
+        Piece::Token(token) if !matches!(token.kind, Kind::String | Kind::Character) => {
+            source.get(token.start..token.end())
+        }
+        _ => None,
+    });
+    tokens.collect()
 }
 
 /// Returns a program of all variants, to be run by the `main` of [`DRIVER`].

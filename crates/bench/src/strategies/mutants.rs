@@ -1,5 +1,7 @@
 //! Makes mutants of a source: one operator or number is replaced.
 
+use patchwright_csource::lex::{Kind, Piece, Token, pieces};
+
 /// A source with one change.
 pub struct Mutant {
     /// The whole text.
@@ -46,58 +48,45 @@ pub fn mutants(source: &str, count: usize) -> Vec<Mutant> {
 
 /// Where something can be changed: the offset, what is there, and what may be.
 fn places(source: &str) -> Vec<(usize, String, String)> {
+    let mut tokens: Vec<(usize, Token<'_>)> = Vec::new();
+    for piece in pieces(source.as_bytes()) {
+        match piece {
+            Piece::Token(token) => tokens.push((token.start, token)),
+            Piece::Directive(directive) if *directive.name() == *b"include" => {}
+            Piece::Directive(directive) => {
+                let inner = directive.arguments();
+                tokens.extend(inner.map(|token| (directive.start + token.start, token)));
+            }
+        }
+    }
     let mut all = Vec::new();
-    let mut in_comment = false;
-    let mut offset = 0;
-    for line in source.split_inclusive('\n') {
-        let start = offset;
-        offset += line.len();
-        let begins = line.contains("/*");
-        let is_text = in_comment || begins || line.trim_start().starts_with("#include");
-        in_comment = (in_comment || begins) && !line.contains("*/");
-        if is_text {
+    // The source with `x` for what is no code.
+    let blank = |byte: u8| {
+        if byte.is_ascii_whitespace() {
+            byte
+        } else {
+            b'x'
+        }
+    };
+    let mut plain: Vec<u8> = source.bytes().map(blank).collect();
+    for (at, token) in tokens {
+        if matches!(token.kind, Kind::String | Kind::Character) {
             continue;
         }
-        let plain = without_quoted(line);
-        for (old, new) in OPERATORS {
-            let found = plain.match_indices(old);
-            all.extend(found.map(|(at, _)| (start + at, old.to_owned(), new.to_owned())));
+        plain[at..at + token.raw.len()].copy_from_slice(token.raw);
+        let text = String::from_utf8_lossy(token.raw);
+        if let (Kind::Number, Ok(number)) = (token.kind, text.parse::<u32>()) {
+            all.push((at, number.to_string(), (number + 1).to_string()));
         }
-        let bytes = plain.as_bytes();
-        let mut at = 0;
-        while at < bytes.len() {
-            let begin = at;
-            while at < bytes.len() && (bytes[at].is_ascii_alphanumeric() || bytes[at] == b'_') {
-                at += 1;
-            }
-            if let Ok(number) = plain[begin..at].parse::<u32>() {
-                all.push((start + begin, number.to_string(), (number + 1).to_string()));
-            }
-            at = at.max(begin + 1);
-        }
+    }
+    let plain = String::from_utf8_lossy(&plain);
+    for (old, new) in OPERATORS {
+        let found = plain.match_indices(old);
+        all.extend(found.map(|(at, _)| (at, old.to_owned(), new.to_owned())));
     }
     all.retain(|(from, old, _)| source[*from..].starts_with(old.as_str()));
     all.sort();
     all
-}
-
-/// A line of the same length, with `x` for all that is between quotes.
-fn without_quoted(line: &str) -> String {
-    let mut quote = None;
-    let mut escaped = false;
-    line.chars()
-        .map(|c| {
-            let is_quoted = quote.is_some();
-            match (quote, c) {
-                _ if escaped => escaped = false,
-                (Some(_), '\\') => escaped = true,
-                (Some(open), _) if open == c => quote = None,
-                (None, '"' | '\'') => quote = Some(c),
-                _ => {}
-            }
-            if is_quoted && c.is_ascii() { 'x' } else { c }
-        })
-        .collect()
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use patchwright_compare::{
     Holder, changed_lines, holders, is_same_code, renamed_parameters, same_parameters,
 };
+use patchwright_csource::lex;
 use patchwright_exec::{CancelToken, CompileCommand, Scratch, files};
 use patchwright_ir::Module;
 use patchwright_lower::lower;
@@ -366,9 +367,8 @@ fn mentions(text: &[u8], name: &str) -> bool {
 pub fn defines(text: &[u8], name: &str) -> bool {
     let text = String::from_utf8_lossy(text);
     text.match_indices(name).any(|(at, _)| {
-        let before = text[..at].chars().next_back();
         let rest = text[at + name.len()..].trim_start();
-        if before.is_some_and(|c| c.is_alphanumeric() || c == '_') || !rest.starts_with('(') {
+        if text[..at].ends_with(lex::is_word_char) || !rest.starts_with('(') {
             return false;
         }
         let mut depth = 0;

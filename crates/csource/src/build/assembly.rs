@@ -3,6 +3,7 @@
 
 use super::FunctionBuilder;
 use crate::{detail::Assembly, raw::Node, tree::ExprId};
+use patchwright_ctext::{self as lex, Kind};
 
 impl FunctionBuilder<'_, '_> {
     /// What assembly does, if its template has no instruction; `operands` are its outputs and inputs.
@@ -20,8 +21,7 @@ impl FunctionBuilder<'_, '_> {
             None => {
                 // It comes from a macro of a header: from the one that is used here, if its body has it.
                 let name = self.unit.text_at_use(begin)?;
-                let length = name.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
-                let name = &name[..length.unwrap_or(name.len())];
+                let (name, _) = lex::first_word(name);
                 let [definition] = self.unit.macros.definitions(name) else {
                     return None;
                 };
@@ -86,22 +86,11 @@ fn sections(text: &str) -> Option<Vec<Vec<String>>> {
     let mut depth = 0;
     // Whether the next string begins an operand.
     let mut begins = true;
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        match c {
-            '"' => {
-                let mut string = String::new();
-                loop {
-                    match chars.next()? {
-                        '"' => break,
-                        '\\' => match chars.next()? {
-                            'n' => string.push('\n'),
-                            't' => string.push(' '),
-                            other => string.push(other),
-                        },
-                        other => string.push(other),
-                    }
-                }
+    for token in lex::Tokens::new(text.as_bytes()) {
+        let said = token.text();
+        match (token.kind, &*said) {
+            (Kind::String, [b'"', inner @ .., b'"']) => {
+                let string = unescaped(inner);
                 let last = found.last_mut()?;
                 match last.last_mut() {
                     _ if depth > 0 => {}
@@ -110,42 +99,39 @@ fn sections(text: &str) -> Option<Vec<Vec<String>>> {
                 }
                 begins = false;
             }
-            '\'' => {
-                // A character constant in an operand may be a parenthesis.
-                while let Some(c) = chars.next() {
-                    match c {
-                        '\\' => {
-                            chars.next();
-                        }
-                        '\'' => break,
-                        _ => {}
-                    }
-                }
-            }
-            '/' if chars.next_if_eq(&'*').is_some() => {
-                let mut before = ' ';
-                while !(before == '*' && chars.peek() == Some(&'/')) {
-                    before = chars.next()?;
-                }
-                chars.next();
-            }
-            '/' if chars.next_if_eq(&'/').is_some() => {
-                while chars.next_if(|&c| c != '\n').is_some() {}
-            }
-            '(' | '[' => depth += 1,
-            ')' if depth == 0 => return Some(found),
-            ')' | ']' => depth -= 1,
-            ',' if depth == 0 => begins = true,
-            ':' if depth == 0 => {
-                found.push(Vec::new());
+            (_, b"(" | b"[") => depth += 1,
+            (_, b")") if depth == 0 => return Some(found),
+            (_, b")" | b"]") => depth -= 1,
+            (_, b",") if depth == 0 => begins = true,
+            (_, colons @ (b":" | b"::")) if depth == 0 => {
+                found.extend(colons.iter().map(|_| Vec::new()));
                 begins = true;
             }
-            c if c.is_whitespace() || c == '\\' || depth > 0 => {}
+            // An operand is an expression.
+            (kind, _) if depth > 0 && kind != Kind::Other => {}
             // A macro in the place of a string.
             _ => return None,
         }
     }
     None
+}
+
+/// The text of a string, with line breaks and blanks in place of their escapes.
+fn unescaped(inner: &[u8]) -> String {
+    let inner = String::from_utf8_lossy(inner);
+    let mut chars = inner.chars();
+    let mut string = String::new();
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => match chars.next() {
+                Some('n') => string.push('\n'),
+                Some('t') => string.push(' '),
+                other => string.extend(other),
+            },
+            other => string.push(other),
+        }
+    }
+    string
 }
 
 #[cfg(test)]

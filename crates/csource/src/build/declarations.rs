@@ -72,7 +72,7 @@ impl<'a> UnitBuilder<'a> {
             source: text.source,
             macros: text.macros,
             folder: text.folder,
-            line_marks: crate::lex::line_marks(text.source),
+            line_marks: patchwright_ctext::line_marks(text.source),
             types: TypeTable::new(dialect),
             variables: Vec::new(),
             globals: Vec::new(),

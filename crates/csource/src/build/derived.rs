@@ -413,10 +413,8 @@ fn qualifiers_of_name(text: &str) -> Option<Qualifiers> {
             "volatile" => qualifiers.is_volatile = true,
             "restrict" | "__restrict" => {}
             _ => {
-                let is_name = word
-                    .bytes()
-                    .all(|c| c.is_ascii_alphanumeric() || c == b'_' || c == b'$');
-                return (is_name && words.peek().is_none()).then_some(qualifiers);
+                return (patchwright_ctext::is_name(word) && words.peek().is_none())
+                    .then_some(qualifiers);
             }
         }
     }

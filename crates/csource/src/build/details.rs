@@ -150,9 +150,8 @@ impl UnitBuilder<'_> {
         let Some(text) = text else {
             return Some(Priority::Unknown);
         };
-        let word = text.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
-        let rest = text[word.unwrap_or(text.len())..].trim_start();
-        let Some(argument) = rest.strip_prefix('(') else {
+        let (_, rest) = patchwright_ctext::first_word(text);
+        let Some(argument) = rest.trim_start().strip_prefix('(') else {
             return Some(Priority::Last);
         };
         let number = argument.split(')').next().unwrap_or_default();

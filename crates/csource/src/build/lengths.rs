@@ -4,6 +4,8 @@
 //! with the names that are visible where the type is written. A length with anything else (calls without a prototype, statement
 //! expressions, floating arithmetic, …) counts as not understood.
 
+use patchwright_semantics::Precedence;
+
 use super::{FunctionBuilder, ordinary::Ordinary};
 use crate::{
     detail::Detail,
@@ -11,6 +13,7 @@ use crate::{
     tree::*,
     types::{IntegerKind, LengthId, TypeId, TypeKind},
 };
+use patchwright_ctext::{self as lex, Kind};
 
 #[derive(Clone, Debug, PartialEq)]
 enum Token {
@@ -19,47 +22,32 @@ enum Token {
     Punct(&'static str),
 }
 
-const PUNCTUATORS: [&str; 38] = [
-    "->", "++", "--", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "+=", "-=", "*=", "/=", "%=",
-    "&=", "|=", "^=", "=", "(", ")", "[", "]", ".", ",", "+", "-", "*", "/", "%", "<", ">", "&",
-    "|", "^", "~", "!",
+/// The signs that this reader knows.
+const SIGNS: [&str; 30] = [
+    "->", "++", "--", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "(", ")", "[", "]", ".", ",",
+    "+", "-", "*", "/", "%", "<", ">", "&", "|", "^", "~", "!", "?",
 ];
 
 fn tokens(text: &str) -> Option<Vec<Token>> {
     let mut found = Vec::new();
-    let mut rest = text.trim_start();
-    while let Some(c) = rest.chars().next() {
-        let length = if c.is_ascii_alphabetic() || c == '_' {
-            let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
-            let end = end.unwrap_or(rest.len());
-            found.push(Token::Word(rest[..end].to_owned()));
-            end
-        } else if c.is_ascii_digit() {
-            let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '.'));
-            let end = end.unwrap_or(rest.len());
-            let (value, kind) = integer(&rest[..end])?;
-            found.push(Token::Integer(value, kind));
-            end
-        } else if c == '\'' {
+    for token in lex::Tokens::new(text.as_bytes()) {
+        let said = text.get(token.start..token.end())?;
+        found.push(match token.kind {
+            Kind::Word => Token::Word(said.to_owned()),
+            Kind::Number => {
+                let (value, kind) = integer(said)?;
+                Token::Integer(value, kind)
+            }
             // Escapes are left to the compiler.
-            let mut chars = rest.chars();
-            let inner = (chars.nth(1)?, chars.next()?);
-            match inner {
-                (c, '\'') if c.is_ascii() && c != '\\' => {
-                    found.push(Token::Integer(c as i128, IntegerKind::Int));
-                    3
+            Kind::Character => match *said.as_bytes() {
+                [b'\'', c, b'\''] if c.is_ascii() => {
+                    Token::Integer(i128::from(c), IntegerKind::Int)
                 }
                 _ => return None,
-            }
-        } else if c == '?' || c == ':' {
-            found.push(Token::Punct(if c == '?' { "?" } else { ":" }));
-            1
-        } else {
-            let punctuator = PUNCTUATORS.iter().find(|p| rest.starts_with(**p))?;
-            found.push(Token::Punct(punctuator));
-            punctuator.len()
-        };
-        rest = rest[length..].trim_start();
+            },
+            Kind::Sign => Token::Punct(SIGNS.iter().chain(&[":"]).find(|sign| **sign == said)?),
+            Kind::String | Kind::Other => return None,
+        });
     }
     Some(found)
 }
@@ -312,7 +300,7 @@ impl<'r, 'u, 'a> Reader<'r, 'u, 'a> {
     }
 
     fn conditional(&mut self) -> Option<ExprId> {
-        let condition = self.binary(0)?;
+        let condition = self.binary(Precedence::LogicalOr)?;
         if !self.eat("?") {
             return Some(condition);
         }
@@ -338,32 +326,18 @@ impl<'r, 'u, 'a> Reader<'r, 'u, 'a> {
         Some(self.make(kind, ty, false))
     }
 
-    fn binary(&mut self, least: u8) -> Option<ExprId> {
+    /// Operators that bind as tightly as `least` or tighter, and their operands.
+    fn binary(&mut self, least: Precedence) -> Option<ExprId> {
         let mut left = self.unary()?;
-        loop {
-            let Some(Token::Punct(spelling)) = self.peek().cloned() else {
-                return Some(left);
-            };
-            let level = match spelling {
-                "||" => 1,
-                "&&" => 2,
-                "|" => 3,
-                "^" => 4,
-                "&" => 5,
-                "==" | "!=" => 6,
-                "<" | ">" | "<=" | ">=" => 7,
-                "<<" | ">>" => 8,
-                "+" | "-" => 9,
-                "*" | "/" | "%" => 10,
-                _ => return Some(left),
-            };
-            if level <= least {
-                return Some(left);
-            }
+        while let Some(Token::Punct(sign)) = self.peek().cloned()
+            && let Some(precedence) = Precedence::of_sign(sign)
+            && precedence >= least
+        {
             self.at += 1;
-            let right = self.binary(level)?;
-            left = self.combine(BinaryOperator::from_spelling(spelling)?, left, right)?;
+            let right = self.binary(precedence.tighter())?;
+            left = self.combine(BinaryOperator::from_spelling(sign)?, left, right)?;
         }
+        Some(left)
     }
 
     fn combine(&mut self, operator: BinaryOperator, left: ExprId, right: ExprId) -> Option<ExprId> {

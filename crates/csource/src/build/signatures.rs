@@ -1,9 +1,8 @@
 //! Reads the result and the parameters of a function from the spelling of its type.
 
-use crate::{
-    lex,
-    raw::{Node, QualType},
-};
+use patchwright_ctext as lex;
+
+use crate::raw::{Node, QualType};
 
 /// The type of the function that a callee's expression names, below casts and parentheses.
 pub(super) fn find_function_type(node: &Node) -> Option<&str> {

@@ -4,6 +4,7 @@ use super::{
     names::{Meaning, Tag},
     *,
 };
+use patchwright_ctext::{self as lex, Kind};
 
 #[derive(Clone, Debug, PartialEq)]
 enum Token {
@@ -17,47 +18,27 @@ enum Token {
 
 /// The tokens of a text, and where each begins.
 fn tokenize(text: &str) -> (Vec<Token>, Vec<usize>) {
-    let bytes = text.as_bytes();
     let mut tokens = Vec::new();
     let mut starts = Vec::new();
-    let mut i = 0;
-    while i < bytes.len() {
-        starts.truncate(tokens.len());
-        starts.push(i);
-        let c = bytes[i] as char;
-        if c.is_ascii_whitespace() {
-            i += 1;
-        } else if c.is_ascii_alphabetic() || c == '_' || c == '$' || !c.is_ascii() {
-            let start = i;
-            while i < bytes.len()
-                && (bytes[i].is_ascii_alphanumeric()
-                    || bytes[i] == b'_'
-                    || bytes[i] == b'$'
-                    || !bytes[i].is_ascii())
-            {
-                i += 1;
+    let mut read = lex::Tokens::new(text.as_bytes());
+    while let Some(token) = read.next() {
+        let rest = &text[token.start..];
+        let said = &rest[..token.raw.len()];
+        starts.push(token.start);
+        tokens.push(match token.kind {
+            Kind::Word => Token::Word(said.to_owned()),
+            Kind::Number => {
+                let digits = said.trim_end_matches(|c: char| !c.is_ascii_digit());
+                Token::Number(digits.parse().unwrap_or(0))
             }
-            tokens.push(Token::Word(text[start..i].to_owned()));
-        } else if c.is_ascii_digit() {
-            let start = i;
-            while i < bytes.len() && bytes[i].is_ascii_alphanumeric() {
-                i += 1;
+            _ if rest.starts_with("(unnamed ") || rest.starts_with("(anonymous ") => {
+                let end = closing(text, token.start);
+                read.skip_to(end);
+                Token::Unnamed(text[token.start..end].to_owned())
             }
-            let digits = text[start..i].trim_end_matches(|c: char| !c.is_ascii_digit());
-            tokens.push(Token::Number(digits.parse().unwrap_or(0)));
-        } else if c == '('
-            && (text[i..].starts_with("(unnamed ") || text[i..].starts_with("(anonymous "))
-        {
-            let end = closing(text, i);
-            tokens.push(Token::Unnamed(text[i..end].to_owned()));
-            i = end;
-        } else if text[i..].starts_with("...") {
-            tokens.push(Token::Ellipsis);
-            i += 3;
-        } else {
-            tokens.push(Token::Punct(c));
-            i += 1;
-        }
+            _ if said == "..." => Token::Ellipsis,
+            _ => Token::Punct(said.chars().next().unwrap_or_default()),
+        });
     }
     (tokens, starts)
 }

@@ -255,34 +255,25 @@ struct TypeText {
 /// A source whose comments are blank, whose literals are quotes, and whose directives are a semicolon and blanks: what is in them
 /// declares nothing.
 fn masked(source: &[u8]) -> Vec<u8> {
-    let mut text = source.to_vec();
-    let mut at = 0;
-    let mut line_begins = true;
-    while at < source.len() {
-        let mut end = lex::step(source, at);
-        let filler = match source[at] {
-            b'#' if line_begins => {
-                while end < source.len() && source[end] != b'\n' {
-                    end += if source[end] == b'\\' { 2 } else { 1 };
+    let blank = |byte: &u8| {
+        if byte.is_ascii_whitespace() {
+            *byte
+        } else {
+            b' '
+        }
+    };
+    let mut text: Vec<u8> = source.iter().map(blank).collect();
+    for piece in lex::pieces(source) {
+        match piece {
+            lex::Piece::Directive(directive) => text[directive.start] = b';',
+            lex::Piece::Token(token) => {
+                let place = &mut text[token.start..token.end()];
+                match token.raw.contains(&b'"') || token.raw.contains(&b'\'') {
+                    true => place.fill(b'"'),
+                    false => place.copy_from_slice(token.raw),
                 }
-                end = end.min(source.len());
-                Some(b' ')
-            }
-            b'/' if end > at + 1 => Some(b' '),
-            b'"' | b'\'' => Some(b'"'),
-            _ => None,
-        };
-        if let Some(filler) = filler {
-            text[at..end].fill(filler);
-            if source[at] == b'#' {
-                text[at] = b';';
             }
         }
-        line_begins = match source[at] {
-            b'\n' => true,
-            byte => line_begins && byte.is_ascii_whitespace(),
-        };
-        at = end;
     }
     text
 }
@@ -328,8 +319,7 @@ fn other_types(words: &str) -> &'static [&'static str] {
 /// Larger sizes of the array that is declared at `at`.
 fn sizes(source: &[u8], at: u32, is_local: bool) -> Vec<Change> {
     let text = &source[at as usize..];
-    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
-    let open = text.iter().take_while(|byte| is_word(byte)).count();
+    let open = text.iter().take_while(|byte| lex::is_word(**byte)).count();
     let inner = match text.get(open..).and_then(|rest| rest.strip_prefix(b"[")) {
         Some(rest) => &rest[..rest.iter().position(|byte| *byte == b']').unwrap_or(0)],
         None => return Vec::new(),
@@ -403,19 +393,15 @@ fn return_places(unit: &TranslationUnit, masked: &[u8], function: &Function) -> 
     if name == b"main" {
         return Vec::new();
     }
-    let is_word = |byte: Option<&u8>| byte.is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_');
     let is_called = |at: usize| {
         let mut bodies = unit.functions.iter().map(|other| other.body_span.range());
         bodies.any(|body| body.contains(&at))
     };
     let mut places: Vec<TypeText> = Vec::new();
-    for at in 0..function.body_span.start as usize {
-        let rest = &masked[at..];
-        let is_name = rest.starts_with(name)
-            && !is_word(rest.get(name.len()))
-            && !at.checked_sub(1).is_some_and(|b| is_word(masked.get(b)))
-            && rest[name.len()..].trim_ascii_start().starts_with(b"(");
-        if is_name
+    let before = function.body_span.start as usize;
+    for at in lex::places_of(masked, name).take_while(|at| *at < before) {
+        let rest = &masked[at + name.len()..];
+        if rest.trim_ascii_start().starts_with(b"(")
             && !is_called(at)
             && let Some(place) = type_before(masked, at as u32)
         {

@@ -33,11 +33,6 @@ const OTHER_OPERATORS: [(&str, &[&str]); 18] = [
     ("^", &["|"]),
 ];
 
-/// Signs that are none of these operators though they begin like one.
-const OTHER_SIGNS: [&str; 13] = [
-    "->", "++", "--", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=",
-];
-
 /// Words with which a body is no expression.
 const STATEMENT_WORDS: [&str; 10] = [
     "do", "while", "for", "if", "else", "return", "goto", "break", "continue", "switch",
@@ -133,97 +128,57 @@ pub(super) fn parentheses(text: &[u8], named: &BTreeSet<String>) -> Vec<Change> 
     changes.collect()
 }
 
-/// The macros that a text defines. What stands behind a comment in a definition is not looked at.
+/// The macros that a text defines.
 fn definitions(text: &str) -> Vec<Definition<'_>> {
-    let mut found = Vec::new();
-    let bytes = text.as_bytes();
-    let mut start = 0;
-    while start < bytes.len() {
-        let mut end = start;
-        while end < bytes.len() && bytes[end] != b'\n' {
-            end += if bytes[end] == b'\\' { 2 } else { 1 };
-        }
-        let end = end.min(bytes.len());
-        found.extend(
-            text.get(start..end)
-                .and_then(|line| definition(line, start)),
-        );
-        start = end + 1;
-    }
-    found
+    let directives = lex::directives(text.as_bytes());
+    let definitions = directives.filter(|directive| *directive.name() == *b"define");
+    let found = definitions.filter_map(|directive| definition(text, &directive));
+    found.collect()
 }
 
-/// The definition on a line that begins at `at` of the text.
-fn definition(line: &str, at: usize) -> Option<Definition<'_>> {
-    let rest = line.trim_start().strip_prefix('#')?.trim_start();
-    let rest = rest.strip_prefix("define")?;
-    let name = rest.trim_start();
-    if name.len() == rest.len() {
-        return None;
-    }
-    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let length = name.find(|c| !is_word(c)).unwrap_or(name.len());
-    let (name, mut rest) = name.split_at(length);
+/// What a directive defines.
+fn definition<'t>(text: &'t str, directive: &lex::Directive<'t>) -> Option<Definition<'t>> {
+    let places = directive.arguments();
+    let places = places.map(|token| (directive.start + token.start, directive.start + token.end()));
+    let places: Vec<(usize, usize)> = places.collect();
+    let (&(start, end), mut rest) = places.split_first()?;
+    let is = |place: &(usize, usize), sign: &str| text.get(place.0..place.1) == Some(sign);
     let mut parameters = None;
-    if let Some(inner) = rest.strip_prefix('(') {
-        let (list, behind) = inner.split_once(')')?;
-        let list = list.split(',').map(str::trim);
+    if let Some(open) = rest.first()
+        && open.0 == end
+        && is(open, "(")
+    {
+        let close = rest.iter().position(|place| is(place, ")"))?;
+        let list = text.get(open.1..rest[close].0)?.split(',').map(str::trim);
         parameters = Some(list.filter(|name| !name.is_empty()).collect());
-        rest = behind;
+        rest = &rest[close + 1..];
     }
-    // A comment behind it is not part of it.
-    let rest = rest.split("//").next()?.split("/*").next()?;
-    let body = rest.trim();
-    let start = at + (rest.as_ptr() as usize - line.as_ptr() as usize);
-    let start = start + (rest.len() - rest.trim_start().len());
-    (!name.is_empty() && !body.is_empty()).then(|| Definition {
-        name,
+    Some(Definition {
+        name: text.get(start..end)?,
         parameters,
-        body: Span::new(start as u32, (start + body.len()) as u32),
+        body: Span::new(rest.first()?.0 as u32, rest.last()?.1 as u32),
     })
 }
 
 /// The places of a body's tokens.
 fn tokens(body: &str) -> Vec<(usize, usize)> {
-    let bytes = body.as_bytes();
-    let mut found = Vec::new();
-    let mut at = lex::skip_blank(bytes, 0);
-    while at < bytes.len() {
-        let end = lex::step(bytes, at);
-        found.push((at, end));
-        at = lex::skip_blank(bytes, end);
-    }
-    found
+    let tokens = lex::tokens(body).into_iter();
+    tokens.map(|(token, at)| (at, at + token.len())).collect()
 }
 
 /// Each operator between two operands, by its place and length, with what may be written for it and that one's number.
 fn operators(body: &str, add: &mut dyn FnMut(usize, usize, &'static str, usize)) {
-    let mut skip_to = 0;
     let mut after_operand = false;
-    for (at, end) in tokens(body) {
-        if at < skip_to {
-            continue;
-        }
-        let rest = &body[at..];
-        let sign = OTHER_SIGNS.iter().find(|sign| rest.starts_with(*sign));
-        let operator = OTHER_OPERATORS
-            .iter()
-            .find(|(old, _)| rest.starts_with(old));
-        match (sign, operator) {
-            (Some(sign), _) => skip_to = at + sign.len(),
-            (None, Some((old, others))) => {
-                skip_to = at + old.len();
-                if after_operand {
-                    for (place, new) in others.iter().enumerate() {
-                        add(at, old.len(), new, place);
-                    }
-                }
-                after_operand = false;
-                continue;
+    for (token, at) in lex::tokens(body) {
+        let operator = OTHER_OPERATORS.iter().find(|(old, _)| token == *old);
+        if let Some((old, others)) = operator
+            && after_operand
+        {
+            for (place, new) in others.iter().enumerate() {
+                add(at, old.len(), new, place);
             }
-            (None, None) => {}
         }
-        let last = body.as_bytes()[end - 1];
+        let last = token.as_bytes()[token.len() - 1];
         after_operand = lex::is_word(last) || b")]'\"".contains(&last);
     }
 }
@@ -247,7 +202,7 @@ fn parenthesized(body: &str, parameters: Option<&[&str]>) -> Option<String> {
     for (place, &(start, end)) in tokens.iter().enumerate() {
         let is_parameter = parameters.is_some_and(|known| known.contains(&&body[start..end]));
         let before = place.checked_sub(1).map_or("", text);
-        let is_member = before == "." || before == ">";
+        let is_member = before == "." || before == "->";
         if is_parameter && !is_member && !(before == "(" && text(place + 1) == ")") {
             let name = &body[start..end];
             let span = Span::new(start as u32, end as u32);

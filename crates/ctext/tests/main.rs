@@ -1,0 +1,3 @@
+//! The tests of `patchwright-ctext` from outside.
+
+mod clang;
