@@ -65,7 +65,13 @@ impl Read {
 
 /// Where a patch belongs that makes this text of a file; behind all others of its cost where nothing is known of the function that it
 /// changes.
-pub(crate) fn rank(read: &[Read], file: &Path, text: &[u8], cost: u32) -> Option<Rank> {
+pub(crate) fn rank(
+    read: &[Read],
+    file: &Path,
+    text: &[u8],
+    cost: u32,
+    weights: &Weights,
+) -> Option<Rank> {
     let read = read.iter().find(|read| read.file == file)?;
     let source = &read.unit.source;
     let edit = narrowed(source, text);
@@ -91,7 +97,7 @@ pub(crate) fn rank(read: &[Read], file: &Path, text: &[u8], cost: u32) -> Option
     Some(Rank {
         is_evasion: traits.is_evasion && !traits.takes_out,
         is_crowd: false,
-        bits: Weights::fitted().bits(&traits) + of_location,
+        bits: weights.bits(&traits) + of_location,
         location,
     })
 }

@@ -109,12 +109,16 @@ impl Proposals {
             state.seen.push((diff.clone(), proposal.id.clone()));
             drop(state);
             let mut patch = patch(&proposal, &source, diff);
+            let weights = &bench.options.weights;
+            let read = self.state();
             let rank = rank(
-                &self.state().read,
+                &read.read,
                 &proposal.file,
                 &proposal.text,
                 patch.cost,
+                weights,
             );
+            drop(read);
             patch.rank = rank.unwrap_or(UNKNOWN);
             tried.push((proposal, patch));
         }

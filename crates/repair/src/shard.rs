@@ -49,7 +49,11 @@ pub fn key(project: &Project, options: &RepairOptions) -> Result<String, FileErr
             (options.all, options.max_patches, options.max_cost),
             (options.schemas, kinds, options.locations, options.formula),
             (&options.space, &options.leaves, options.budget),
-            (options.allow_all_failing, &options.relations),
+            (
+                options.allow_all_failing,
+                &options.relations,
+                &options.weights,
+            ),
         )
     ));
     Ok(hasher.finish().to_string())
