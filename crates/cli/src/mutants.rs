@@ -26,6 +26,9 @@ use crate::{
 };
 use answers::Answers;
 
+/// So much time an interrupted run has to print what is known.
+const TO_END: Duration = Duration::from_secs(20);
+
 /// Flags of `patchwright mutants`.
 #[derive(Args, Debug)]
 pub struct MutantsArgs {
@@ -118,6 +121,8 @@ fn try_run(args: &MutantsArgs) -> Result<Exit, MutantsError> {
     let mut scratch = Scratch::in_default_place_telling(&signals::removing)?;
     let cancel = CancelToken::new().map_err(|source| FileError::new("open", "a pipe", source))?;
     signals::cancel_on_signals(cancel.clone(), true);
+    // What is known is printed, and comparisons take a moment to end.
+    signals::give_time(TO_END);
     let project = project::load(&args.project, &scratch)?;
     let journal = state::journal(&args.resuming, "mutants");
     let permitted = protection::set_up(&mut scratch, &project, journal.as_ref())?;

@@ -68,7 +68,7 @@ pub fn mutants(
     let candidates = Candidates::of(relative, units, options, &is_read, linked);
     let habits = Rc::new(Habits::of(&source));
     let text: Arc<[u8]> = Arc::from(&source[..]);
-    let mut known: BTreeMap<(usize, usize), (FunctionFacts<'_>, Arc<[Edit]>)> = BTreeMap::new();
+    let mut known: BTreeMap<(usize, usize), Known<'_>> = BTreeMap::new();
     for entry in &candidates.holes {
         let (unit, function) = (&candidates.files[entry.file].unit, entry.hole.function);
         known.entry((entry.file, function)).or_insert_with(|| {
@@ -131,6 +131,9 @@ pub fn mutants(
     by_line.values_mut().for_each(keep_likeliest);
     by_line.into_values().flatten().collect()
 }
+
+/// The facts about a function, and the edits that leave only that function.
+type Known<'u> = (FunctionFacts<'u>, Arc<[Edit]>);
 
 /// The cost up to which candidates of a location are mutants. Inserted assignments are no slips.
 fn most_cost(entry: &HoleEntry) -> u32 {

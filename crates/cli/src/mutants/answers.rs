@@ -350,6 +350,8 @@ impl<'a> Answers<'a> {
             };
         }
         let (untouched, mutated) = told(&found);
+        let observed = found.new.observed.as_ref();
+        let is_undefined = observed.is_some_and(|did| did.ending.starts_with("undefined"));
         let mut input = found.sample.clone();
         if input.is_empty() && args.function.is_none() {
             input.push(("arguments".to_owned(), "none".to_owned()));
@@ -359,7 +361,11 @@ impl<'a> Answers<'a> {
             input,
             untouched: self.shown(&untouched, asked),
             mutated: self.shown(&mutated, asked),
-            by: "executed by the interpreter".to_owned(),
+            by: match is_undefined {
+                // A compiled program may do the same all the same.
+                true => "C does not define what the mutant does, by the interpreter".to_owned(),
+                false => "executed by the interpreter".to_owned(),
+            },
             files: written,
         })
     }
