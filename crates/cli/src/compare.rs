@@ -174,6 +174,7 @@ pub(crate) fn quietly(
         scratch,
         cancel,
         number,
+        told: Told::default(),
     };
     work.compared(pair, &mut { made })
 }

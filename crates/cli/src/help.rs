@@ -21,7 +21,7 @@ struct Page {
 const PROJECT_STATUS: &str =
     "2 the input is wrong; 3 the project does not build, or its tests are no basis; 4 interrupted";
 
-const PAGES: [Page; 16] = [
+const PAGES: [Page; 17] = [
     Page {
         command: "init",
         flags: &[
