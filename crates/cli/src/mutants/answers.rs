@@ -257,6 +257,8 @@ impl<'a> Answers<'a> {
             cache: self.args.cache.clone(),
             resuming: self.args.resuming.clone(),
             minimal: true,
+            // A function is called at any time.
+            havoc: function.is_some(),
             description: crate::args::DescriptionArgs {
                 cases: self
                     .args
@@ -290,7 +292,6 @@ impl<'a> Answers<'a> {
         let report = &compared.report;
         let mut inputs = report.inputs.clone();
         inputs.extend(report.assumed.iter().cloned());
-        inputs.extend(report.notes.iter().cloned());
         let bound = report.bound;
         let answer = match compared.answer {
             _ if !compared.cases.is_empty() => self.seen(compared, asked, of)?,
@@ -299,6 +300,15 @@ impl<'a> Answers<'a> {
                 bound: None,
                 inputs: Vec::new(),
             },
+            symbolic::Answer::Symbolic(Verdict::Equal | Verdict::EqualWithinBound)
+                if !report.notes.is_empty() =>
+            {
+                // A called function of another file may tell both apart.
+                let notes = report.notes.join("; ");
+                Answer::Unknown {
+                    because: self.shown(&format!("a proof would take for granted: {notes}"), asked),
+                }
+            }
             symbolic::Answer::Symbolic(Verdict::Equal) => Answer::Equivalent {
                 of,
                 bound: None,
