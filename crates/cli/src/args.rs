@@ -629,8 +629,11 @@ fn percent(text: &str) -> Result<f64, String> {
     within.ok_or_else(|| format!("`{text}` is no part of a hundred; write 5%, or 0 for none"))
 }
 
-/// A number of workers.
-fn at_least_one(text: &str) -> Result<usize, String> {
+/// Reads a number of workers.
+///
+/// # Errors
+/// A message for the user.
+pub(crate) fn at_least_one(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(0) | Err(_) => Err(format!("`{text}` is no number of workers; write 1 or more")),
         Ok(number) => Ok(number),

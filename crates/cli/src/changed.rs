@@ -16,6 +16,7 @@ pub struct ChangedArgs {
     #[arg(
         long,
         value_name = "REV",
+        visible_alias = "changed",
         conflicts_with = "files",
         help_heading = "Project"
     )]
@@ -39,7 +40,11 @@ impl ChangedArgs {
     /// A revision or a diff that cannot be read, and a change of no line.
     pub fn selected(&self, project: &Path) -> Result<Vec<FileSelection>, ProjectError> {
         let (named, found) = match (&self.base, &self.in_diff) {
-            (Some(base), _) => (format!("--base {base}"), since(project, base)),
+            (Some(base), _) => {
+                // A range that ends with what is there.
+                let revision = base.strip_suffix("..").unwrap_or(base);
+                (format!("--base {base}"), since(project, revision))
+            }
             (None, Some(diff)) => {
                 let named = format!("--in-diff {}", diff.display());
                 (named, of_diff(diff))

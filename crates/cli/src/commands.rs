@@ -13,6 +13,7 @@ use crate::{
     kinds::KindsArgs,
     learn::LearnArgs,
     merge::MergeArgs,
+    mutants::MutantsArgs,
     prove::ProveArgs,
     regression::RegressionArgs,
     shown::ShownArgs,
@@ -112,6 +113,16 @@ PATCHES are unified diffs in files or in folders of files, files of JSON lines w
 ExpressAPR. - is standard input. The first argument is the project's folder or a single C file. If there is only one \
 argument, it is PATCHES, and the project is the current folder.")]
     Validate(Box<ValidateArgs>),
+    /// Change the program as people make mistakes, and see which changes the tests notice
+    #[command(long_about = "\
+Makes mutants of a program: changes of one place that undo a likely fix. A mutant that all tests pass has survived: either \
+a test is missing, or the mutant does what the program does.
+
+For each survivor it is tried, for a while, to prove that its function does the same, or to find an input for which it does \
+not. The answer says how far was looked. Mutants with the machine code of the untouched program are left out.
+
+PROJECT is a folder or a C file, as for `patchwright repair`. All tests should pass; those that fail say nothing.")]
+    Mutants(Box<MutantsArgs>),
     /// Put together the results of `--shard` on several machines
     #[command(long_about = "\
 Puts together the results of `validate`, `repair`, `prove` or `compare` with `--shard K/N` on several machines.

@@ -157,6 +157,28 @@ struct Work<'a> {
     told: Told,
 }
 
+/// What is known of two versions, without a word to the user. Nothing else of this process has the same `number`.
+///
+/// # Errors
+/// Versions that cannot be compared, and interruption.
+pub(crate) fn quietly(
+    args: &CompareArgs,
+    pair: [&Named; 2],
+    made: Option<Vec<named::Made>>,
+    number: usize,
+    scratch: &Scratch,
+    cancel: &CancelToken,
+) -> Result<Compared, Problem> {
+    let work = Work {
+        args,
+        scratch,
+        cancel,
+        number,
+        told: Told::default(),
+    };
+    work.compared(pair, &mut { made })
+}
+
 /// Time for what is proved where nobody says how much.
 const USUAL_TIME: Duration = Duration::from_secs(60);
 const DEEPER_BOUND: u32 = 72;
@@ -171,15 +193,13 @@ const EXECUTIONS_FIRST: Duration = Duration::from_secs(5);
 const EXECUTIONS_AFTER_PROOF: Duration = Duration::from_secs(3);
 
 impl Work<'_> {
-    /// Compares two versions, and prints what is known of them. What was `made` of them before is not made again.
-    fn pair(
-        &mut self,
+    /// What is known of two versions. What was `made` of them before is not made again.
+    fn compared(
+        &self,
         pair: [&Named; 2],
-        of_several: bool,
         made: &mut Option<Vec<named::Made>>,
-    ) -> Result<Exit, Problem> {
+    ) -> Result<Compared, Problem> {
         let args = self.args;
-        self.number += 1;
         let begin = Instant::now();
         let end = args.budget.map(|time| begin + time);
         let is_program = args.function.is_none();
@@ -242,11 +262,24 @@ impl Work<'_> {
         if let Some(tally) = seen {
             seen::tell(&mut compared, &tally);
         }
+        Ok(compared)
+    }
+
+    /// Compares two versions, and prints what is known of them. What was `made` of them before is not made again.
+    fn pair(
+        &mut self,
+        pair: [&Named; 2],
+        of_several: bool,
+        made: &mut Option<Vec<named::Made>>,
+    ) -> Result<Exit, Problem> {
+        let args = self.args;
+        self.number += 1;
+        let mut compared = self.compared(pair, made)?;
         if let Some(golden) = &args.golden {
             self.judge(&mut compared, golden)?;
         }
         if let Some(file) = &args.c_test {
-            tests_of::c_test(&mut compared, args, file)?;
+            tests_of::c_test(&mut compared, args, None, file)?;
         }
         if let Some(file) = &args.html {
             let sources = match &compared.versions {

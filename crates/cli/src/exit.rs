@@ -2,6 +2,9 @@
 
 use std::process::ExitCode;
 
+use patchwright_exec::RecordError;
+use patchwright_validate::ValidateError;
+
 /// The exit statuses that users and scripts can rely on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
@@ -21,6 +24,28 @@ pub enum Exit {
     Bug = 70,
     /// Nobody reads the output any more, as with `| head`; what a shell says of a program that the signal for it ended.
     OutputClosed = 141,
+}
+
+impl Exit {
+    /// Returns the status for an error of a validation.
+    pub fn of_validation(error: &ValidateError) -> Exit {
+        match error {
+            error if error.is_cancelled() => Exit::Interrupted,
+            ValidateError::Record(RecordError::Build(_) | RecordError::AbsolutePaths { .. })
+            | ValidateError::OnlyFlaky { .. }
+            | ValidateError::OnlyFailing { .. } => Exit::BadProject,
+            ValidateError::Project(_)
+            | ValidateError::Input(_)
+            | ValidateError::NothingUsable { .. }
+            | ValidateError::Record(_)
+            | ValidateError::NoSuchTest { .. }
+            | ValidateError::Test(_)
+            | ValidateError::File(_)
+            | ValidateError::Journal(_)
+            | ValidateError::Pool(_)
+            | ValidateError::Run(_) => Exit::BadInput,
+        }
+    }
 }
 
 impl From<Exit> for ExitCode {

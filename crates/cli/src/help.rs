@@ -21,7 +21,7 @@ struct Page {
 const PROJECT_STATUS: &str =
     "2 the input is wrong; 3 the project does not build, or its tests are no basis; 4 interrupted";
 
-const PAGES: [Page; 16] = [
+const PAGES: [Page; 17] = [
     Page {
         command: "init",
         flags: &[
@@ -176,6 +176,25 @@ const PAGES: [Page; 16] = [
         status: "0 a patch is plausible; 1 none is",
     },
     Page {
+        command: "mutants",
+        flags: &["files", "base", "limit", "budget", "output", "html"],
+        examples: &[
+            (
+                "patchwright mutants max.c",
+                "a C file with the folder `cases` beside it",
+            ),
+            (
+                "patchwright mutants FOLDER --files src/parse.c --output cases",
+                "one file of a project; write tests that kill survivors",
+            ),
+            (
+                "patchwright mutants FOLDER --changed main.. --junit mutants.xml",
+                "what has changed since a revision",
+            ),
+        ],
+        status: "0 no mutant survives, but proved equivalent ones; 1 some survive; 5 the time was over before",
+    },
+    Page {
         command: "compare",
         flags: &[
             "function",
@@ -296,7 +315,7 @@ const PROGRAM_EXAMPLES: [(&str, &str); 1] = [(
 )];
 
 const PROGRAM_STATUS: &str = "0 done, something was found; 1 done, nothing was found; 2 the input is wrong; 3 the project does not \
-     build, or its tests are no basis; 4 interrupted; 5 not decided (prove), or the time is over (regression); 70 a bug of Patchwright";
+     build, or its tests are no basis; 4 interrupted; 5 not decided (prove), or the time is over (regression, mutants); 70 a bug of Patchwright";
 
 /// Returns the command line. With `is_full` its help has all flags in groups, else few flags in one list.
 /// Both accept the same flags.
@@ -317,7 +336,7 @@ pub fn command(is_full: bool) -> Command {
     command = short_page(command, &["version"], is_full);
     for page in &PAGES {
         let status = match page.command {
-            "repair" | "localize" | "validate" => {
+            "repair" | "localize" | "validate" | "mutants" => {
                 format!("{}; {PROJECT_STATUS}", page.status)
             }
             _ => page.status.to_owned(),

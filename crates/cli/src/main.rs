@@ -29,6 +29,7 @@ mod limits;
 mod localize;
 mod manual;
 mod merge;
+mod mutants;
 mod places;
 mod progress;
 mod project;
@@ -129,6 +130,7 @@ fn main() -> ExitCode {
         Command::Prove(args) => prove::run(&args),
         Command::Localize(args) => localize::run(&args),
         Command::Validate(args) => validate::run(&args),
+        Command::Mutants(args) => mutants::run(&args),
         Command::Merge(args) => merge::run(&args),
         Command::Compare(args) => compare::run(&args),
         Command::Kinds(args) => kinds::run(&args),

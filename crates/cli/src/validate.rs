@@ -8,8 +8,7 @@ use std::sync::{
 use std::time::Instant;
 
 use patchwright_exec::{
-    CancelToken, FileError, JournalOptions, Project, RecordError, RunnerProgram, Scratch, Worker,
-    files,
+    CancelToken, FileError, JournalOptions, Project, RunnerProgram, Scratch, Worker, files,
 };
 use patchwright_patches::{BaseTree, Counts, FolderTree, InputError, Reading, Source};
 use patchwright_report::{behaviour::Behaviour, page, text::Style, validation};
@@ -40,7 +39,7 @@ pub fn run(args: &ValidateArgs) -> Exit {
     match done {
         Ok(exit) => exit,
         Err(error) => {
-            let exit = exit_of(&error);
+            let exit = Exit::of_validation(&error);
             if exit == Exit::Interrupted {
                 eprintln!(
                     "patchwright: interrupted before any verdict was known; --resume goes on"
@@ -63,25 +62,6 @@ pub fn run(args: &ValidateArgs) -> Exit {
             }
             exit
         }
-    }
-}
-
-fn exit_of(error: &ValidateError) -> Exit {
-    match error {
-        error if error.is_cancelled() => Exit::Interrupted,
-        ValidateError::Record(RecordError::Build(_) | RecordError::AbsolutePaths { .. })
-        | ValidateError::OnlyFlaky { .. }
-        | ValidateError::OnlyFailing { .. } => Exit::BadProject,
-        ValidateError::Project(_)
-        | ValidateError::Input(_)
-        | ValidateError::NothingUsable { .. }
-        | ValidateError::Record(_)
-        | ValidateError::NoSuchTest { .. }
-        | ValidateError::Test(_)
-        | ValidateError::File(_)
-        | ValidateError::Journal(_)
-        | ValidateError::Pool(_)
-        | ValidateError::Run(_) => Exit::BadInput,
     }
 }
 

@@ -97,6 +97,11 @@ fn the_guide_to_validating_shows_what_happens() {
 }
 
 #[test]
+fn the_guide_to_mutants_shows_what_happens() {
+    every_block_is_shown("docs/guide/mutants.md", &["mutants"], 1);
+}
+
+#[test]
 fn the_guide_to_localizing_shows_what_happens() {
     every_block_is_shown("docs/guide/localize.md", &["localize"], 1);
 }

@@ -27,6 +27,7 @@ mod kinds;
 mod large_sets;
 mod learn;
 mod localize;
+mod mutants;
 mod pages;
 mod projects;
 mod proposals;

@@ -198,7 +198,7 @@ struct Plan {
     count: u32,
 }
 
-/// Reads the sources that failing tests execute, marks their statements, builds the program, and runs
+/// Reads the sources that failing tests execute, or all where no test fails, marks their statements, builds the program, and runs
 /// each test once, flaky ones aside.
 ///
 /// # Errors
@@ -599,13 +599,11 @@ fn run_tests(
             listed(&unobserved)
         )));
     }
-    if !observed.iter().any(|one| !one.coverage.passes) {
+    let mut of_failing = observed.iter().filter(|one| !one.coverage.passes);
+    if failing > 0 && of_failing.clone().next().is_none() {
         return Err(LocalizeError::MarkedDiffers);
     }
-    if !observed
-        .iter()
-        .any(|one| !one.coverage.passes && !one.coverage.executed.is_empty())
-    {
+    if failing > 0 && of_failing.all(|one| one.coverage.executed.is_empty()) {
         return Err(LocalizeError::NothingExecuted {
             statements: found.statements.len(),
         });

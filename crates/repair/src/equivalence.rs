@@ -23,7 +23,7 @@ use crate::{
 
 /// The code of a text in all the ways in which it is compiled.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Code(Digest);
+pub struct Code(Digest);
 
 impl std::fmt::Display for Code {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -32,7 +32,7 @@ impl std::fmt::Display for Code {
 }
 
 /// A copy of the untouched program in which changed files are compiled, and nothing is linked or run.
-pub(crate) struct Compilations {
+pub struct Compilations {
     worker: Worker,
     /// How each source is compiled there.
     sources: BTreeMap<PathBuf, Vec<CompileCommand>>,
@@ -57,7 +57,12 @@ impl Compilations {
         let commands: Vec<CompileCommand> =
             commands.map(|command| command.rebase(from, to)).collect();
         let sources = all_sources(&commands, &worker.sandbox);
-        Ok(Compilations { worker, sources })
+        Ok(Compilations::of(worker, sources))
+    }
+
+    /// Compiles in the copy of a worker, in which nothing else is done; `sources` says how each source is compiled there.
+    pub fn of(worker: Worker, sources: BTreeMap<PathBuf, Vec<CompileCommand>>) -> Self {
+        Compilations { worker, sources }
     }
 
     /// The code of `text` in the place of `file`; `None` if it does not compile, or it is not known how, or if it has no
@@ -65,7 +70,7 @@ impl Compilations {
     ///
     /// # Errors
     /// When the compiler cannot be run, or files cannot be written.
-    pub(crate) fn code(
+    pub fn code(
         &mut self,
         file: &Path,
         text: &[u8],
@@ -96,7 +101,7 @@ impl Compilations {
     ///
     /// # Errors
     /// When it cannot be removed.
-    pub(crate) fn remove(self) -> Result<(), RepairError> {
+    pub fn remove(self) -> Result<(), RepairError> {
         let folder = self.worker.folder.clone();
         drop(self.worker);
         Ok(files::remove_tree(&folder)?)

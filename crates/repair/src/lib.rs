@@ -78,7 +78,7 @@ pub mod shard;
 mod singly;
 mod surroundings;
 mod survey;
-mod test_sources;
+pub mod test_sources;
 mod together;
 mod tree;
 mod turns;

@@ -105,15 +105,14 @@ pub(crate) fn rank(
 /// The least edit, of whole words, that makes this text of a source.
 fn narrowed(source: &[u8], text: &[u8]) -> Edit {
     let least = source.len().min(text.len());
-    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
     let mut before = source.iter().zip(text).take_while(|(a, b)| a == b).count();
-    while before > 0 && is_word(&source[before - 1]) {
+    while before > 0 && lex::is_word(source[before - 1]) {
         before -= 1;
     }
     let behind = source.iter().rev().zip(text.iter().rev());
     let behind = behind.take_while(|(a, b)| a == b).count();
     let mut behind = behind.min(least - before);
-    while behind > 0 && is_word(&source[source.len() - behind]) {
+    while behind > 0 && lex::is_word(source[source.len() - behind]) {
         behind -= 1;
     }
     Edit::replace(

@@ -24,9 +24,9 @@ const WORDS: [&str; 4] = ["test", "tests", "unittest", "unittests"];
 /// What stands between the words of a file's name.
 const SEPARATORS: [char; 3] = ['_', '-', '.'];
 
-/// Those of the sources, each with its commands, that are tests by their folder or name, or because they include such a one (a header that is
+/// Returns those of the sources, each with its commands, that are tests by their folder or name, or because they include such a one (a header that is
 /// called so aside); none if all are.
-pub(crate) fn test_sources(
+pub fn test_sources(
     sources: &BTreeMap<PathBuf, Vec<CompileCommand>>,
     sandbox: &Sandbox,
 ) -> BTreeSet<PathBuf> {

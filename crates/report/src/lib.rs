@@ -13,6 +13,7 @@ pub mod json;
 pub mod kinds;
 pub mod layered;
 pub mod localization;
+pub mod mutants;
 pub mod page;
 pub mod proof;
 pub mod proofs;

@@ -84,7 +84,7 @@ pub(crate) fn page(title: &str, body: &str) -> String {
 }
 
 /// A diff with its lines coloured.
-fn diff(out: &mut String, text: &str) {
+pub(crate) fn diff(out: &mut String, text: &str) {
     out.push_str("<pre>");
     for line in text.lines() {
         let class = match line.as_bytes() {
@@ -108,7 +108,7 @@ fn diff(out: &mut String, text: &str) {
 }
 
 /// The beginning of a table that can be sorted.
-fn table(out: &mut String, heads: &[&str]) {
+pub(crate) fn table(out: &mut String, heads: &[&str]) {
     out.push_str("<table class=\"sortable\"><thead><tr>");
     for head in heads {
         let _ = write!(out, "<th>{}</th>", escaped(head));
@@ -116,7 +116,8 @@ fn table(out: &mut String, heads: &[&str]) {
     out.push_str("</tr></thead><tbody>\n");
 }
 
-const TABLE_END: &str = "</tbody></table>\n";
+/// The end of a table.
+pub(crate) const TABLE_END: &str = "</tbody></table>\n";
 
 /// Returns a self-contained HTML page of a repair: summary, patches, and how they behave on further inputs if that is known.
 pub fn repair(outcome: &RepairOutcome, behaviour: Option<&Behaviour>) -> String {

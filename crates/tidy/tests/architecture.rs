@@ -97,10 +97,16 @@ const ARROWS: &[(&str, &[&str])] = &[
     ),
     ("validate", &["text", "exec", "patches", "schemata"]),
     (
+        "mutants",
+        &[
+            "text", "exec", "csource", "space", "patches", "localize", "repair", "validate",
+        ],
+    ),
+    (
         "report",
         &[
             "changes", "exec", "history", "ir", "patches", "localize", "repair", "prove",
-            "compare", "validate",
+            "compare", "validate", "mutants",
         ],
     ),
     (
@@ -131,6 +137,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "prove",
             "compare",
             "validate",
+            "mutants",
             "report",
         ],
     ),
@@ -162,6 +169,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "prove",
             "compare",
             "validate",
+            "mutants",
             "report",
         ],
     ),

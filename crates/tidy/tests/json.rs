@@ -12,10 +12,11 @@ use std::{
 };
 
 /// The sources of which the JSON is, with the command that prints it. A new report is a line here.
-const SOURCES: [(&str, &[&str]); 11] = [
+const SOURCES: [(&str, &[&str]); 12] = [
     ("repair", &["json.rs"]),
     ("validate", &["validation.rs", "validation/stats.rs"]),
     ("`--compare` of repair and validate", &["behaviour.rs"]),
+    ("mutants", &["mutants.rs"]),
     ("lines of `repair --propose`", &["proposals.rs"]),
     ("localize", &["localization.rs"]),
     ("prove", &["proof.rs"]),
@@ -40,7 +41,7 @@ const INTRODUCTION: &str = "\
 
 `--json` prints one object, `validate --jsonl` one a line. Each has a `schema`, its name, and a `schema_version`, a number: within a
 version a field keeps its name and meaning, and new fields may come. A field without a type is a number. Times are in milliseconds unless a field
-says otherwise, lines count from 1. A field that may have no value is one *or null*; an *object by …* has members that are not known before.
+says otherwise, lines count from 1. `?` marks what may be null, `[…]` a list; an *object by …* has members that are not known before.
 
 This page is made of the comments in the sources: `PATCHWRIGHT_BLESS=1 cargo test -p patchwright-tidy json` renews it.
 ";
@@ -57,10 +58,10 @@ fn words(kind: &str) -> String {
         rest.strip_suffix('>')
     };
     if let Some(inner) = inner("Option") {
-        return format!("{} or null", words(inner));
+        return format!("{}?", words(inner));
     }
     if let Some(inner) = inner("Vec") {
-        return format!("list of {}", words(inner));
+        return format!("[{}]", words(inner));
     }
     if let Some(inner) = inner("BTreeMap") {
         let (key, value) = inner.split_once(", ").expect("a map has two types");
@@ -77,7 +78,7 @@ fn words(kind: &str) -> String {
         .strip_prefix('[')
         .and_then(|rest| rest.strip_suffix(']'))
     {
-        return format!("list of {}", words(inner));
+        return format!("[{}]", words(inner));
     }
     if let Some(rest) = kind.strip_prefix('&') {
         let rest = rest.trim_start_matches(|c: char| c == '\'' || c.is_alphanumeric() || c == '_');

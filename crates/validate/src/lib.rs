@@ -61,7 +61,7 @@ pub use plain::Way;
 pub use promising::MOST_TOGETHER;
 pub use run::validate;
 pub use serve::{Inbox, serve};
-pub use set::{Entry, PatchSet, read_set};
+pub use set::{Entry, PatchSet, read_set, set_of};
 pub use test_files::{TestFiles, is_in_test_folder, is_of_program};
 pub use tree::ProjectTree;
 pub use verdict::{CompileFailure, Failure, Killer, PatchVerdict, TestResult};

@@ -5,8 +5,8 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use patchwright_patches::{
-    Applied, Applier, BaseTree, Digest, FileChange, Origin, Patch, PatchId, Reading, Source,
-    read_inputs,
+    Applied, Applier, BaseTree, Digest, FileChange, Origin, Patch, PatchId, RawPatch, Reading,
+    Source, read_inputs,
 };
 
 use crate::error::ValidateError;
@@ -110,6 +110,17 @@ fn without(patch: &mut Patch, is_such: impl Fn(&Path) -> bool) -> Vec<PathBuf> {
     patch.changes = kept;
     let paths = out.iter().flat_map(FileChange::paths);
     paths.map(|path| path.as_path().to_path_buf()).collect()
+}
+
+/// Applies patches to `tree` that stand in no file. One that does not fit is an entry of the set.
+pub fn set_of(tree: &dyn BaseTree, patches: impl IntoIterator<Item = RawPatch>) -> PatchSet {
+    let applier = Applier::new(tree, Reading::default());
+    let mut set = PatchSet::default();
+    let mut trees = HashMap::new();
+    for raw in patches {
+        set.add(applier.apply(raw), &mut trees, None);
+    }
+    set
 }
 
 /// Reads the patches of `sources` and applies each to `tree`. What they change of `tests`, if given, is left out. `progress` is told the number of patches read so far.

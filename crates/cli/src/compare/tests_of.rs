@@ -1,6 +1,10 @@
 //! Writes a test for each partition: a case for `patchwright repair`, and for functions a C file.
 
-use std::{ffi::OsStr, os::unix::ffi::OsStrExt, path::Path};
+use std::{
+    ffi::OsStr,
+    os::unix::ffi::OsStrExt,
+    path::{Path, PathBuf},
+};
 
 use patchwright_exec::files;
 use patchwright_prove::{For, Parts, arguments, harness, standard_input};
@@ -68,8 +72,13 @@ pub fn write(compared: &mut Compared, args: &CompareArgs, folder: &Path) -> Resu
 }
 
 /// Writes a C program that calls the function of NEW with each sample, and fails if the effects are not
-/// those of OLD.
-pub fn c_test(compared: &mut Compared, args: &CompareArgs, file: &Path) -> Result<(), Problem> {
+/// those of OLD. It includes `source`, or else NEW.
+pub fn c_test(
+    compared: &mut Compared,
+    args: &CompareArgs,
+    source: Option<&str>,
+    file: &Path,
+) -> Result<(), Problem> {
     let (Some(versions), Some(function)) = (&mut compared.versions, &args.function) else {
         return Ok(());
     };
@@ -89,7 +98,7 @@ pub fn c_test(compared: &mut Compared, args: &CompareArgs, file: &Path) -> Resul
             function,
             &version.shapes,
             &partition.samples[1],
-            &version.source().path,
+            source.unwrap_or(&version.source().path),
             For::Interpreter,
             true,
         );
@@ -146,6 +155,33 @@ static int passes(int number, int (*test)(void), const unsigned char *expected, 
     return same;
 }
 ";
+
+/// Writes an input of a program as a case that expects what the first version does. The files that were written.
+///
+/// # Errors
+/// Files that cannot be written.
+pub fn case(
+    folder: &Path,
+    name: &str,
+    (input, words): (&[u8], &[Vec<u8>]),
+    (ending, output): (&str, &[u8]),
+) -> Result<Vec<PathBuf>, Problem> {
+    files::create_output_folder(folder).map_err(Problem::of)?;
+    let mut written = Vec::new();
+    let mut write = |extension: &str, contents: &[u8]| {
+        let path = folder.join(format!("{name}.{extension}"));
+        files::write_atomic(&path, contents).map_err(Problem::of)?;
+        written.push(path);
+        Ok::<(), Problem>(())
+    };
+    write("in", input)?;
+    write("args", &joined(words)?)?;
+    write("out", output)?;
+    if let Some(status) = status(ending) {
+        write("code", status.as_bytes())?;
+    }
+    Ok(written)
+}
 
 fn write_seen(folder: &Path, number: usize, seen: &Seen) -> Result<(), Problem> {
     let write = |ending: &str, contents: &[u8]| {

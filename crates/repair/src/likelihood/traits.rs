@@ -1,6 +1,6 @@
 //! Extracts from the text of a candidate and its function the traits that tell how likely it is meant.
 
-use std::{collections::BTreeMap, rc::Rc};
+use std::{collections::BTreeMap, ops::Range, rc::Rc};
 
 use patchwright_csource::{Function, TranslationUnit};
 use patchwright_space::Schema;
@@ -229,7 +229,7 @@ impl<'u> FunctionFacts<'u> {
             _ => Form::of(&old, &new),
         };
         let here = self.at(edit.span.start as usize);
-        let incoming = self.incoming(&old, &new, here);
+        let incoming = self.incoming(&old, &new, here, &(0..0));
         let (surprise_before, surprise) = self.surprise(source, edit, &old, &new);
         Traits {
             kind,
@@ -242,12 +242,12 @@ impl<'u> FunctionFacts<'u> {
             leaf_distance: incoming.leaf_distance,
             callee: incoming.callee,
             constant: incoming.constant,
-            number: self.number(&old, &new),
+            number: self.number(&old, &new, &(0..0)),
             alike: match (form, &old[..], &new[..]) {
                 (Form::NameForName, [one], [other]) => alike(one, other),
                 _ => 0.0,
             },
-            is_copy: self.has(&new),
+            is_copy: self.has(&new, &(0..0)),
             surprise,
             surprise_before,
             forgets: is_local && self.reads.forgets(edit),
@@ -259,12 +259,59 @@ impl<'u> FunctionFacts<'u> {
         }
     }
 
+    /// Returns the traits of the change that undoes one, as if the changed text stood in the file. What stands in its place there is no
+    /// neighbour of itself; whether it makes the function forget a variable is not looked at.
+    pub fn traits_of_undoing(&self, change: Change<'_>) -> Traits {
+        let Change {
+            source, edit, cost, ..
+        } = change;
+        let before = &*on_one_line(&edit.text);
+        let after = &*on_one_line(&source[edit.span.range()]);
+        let (old, new) = changed(before, after);
+        let form = match change.kind {
+            Schema::Move => Form::Moved,
+            _ => Form::of(&old, &new),
+        };
+        let kind = undoing(change.kind, form);
+        let first = self.at(edit.span.start as usize);
+        let own = first..self.at(edit.span.end as usize);
+        let incoming = self.incoming(&old, &new, first, &own);
+        let (surprise, surprise_before) = self.surprise(source, edit, &new, &old);
+        Traits {
+            kind,
+            cost,
+            form,
+            shape: Shape::of(form, &old, &new),
+            added: new.len(),
+            removed: old.len(),
+            leaf: incoming.leaf,
+            leaf_distance: incoming.leaf_distance,
+            callee: incoming.callee,
+            constant: incoming.constant,
+            number: self.number(&old, &new, &own),
+            alike: match (form, &old[..], &new[..]) {
+                (Form::NameForName, [one], [other]) => alike(one, other),
+                _ => 0.0,
+            },
+            is_copy: self.has(&new, &own),
+            surprise,
+            surprise_before,
+            forgets: false,
+            size_of_change: size_of_change(before, after),
+            is_evasion: false,
+            distance: distance(before, after),
+            growth: i64::from(edit.span.len()) - edit.text.len() as i64,
+            takes_out: false,
+        }
+    }
+
     /// The number of the first token at or behind an offset.
     fn at(&self, offset: usize) -> usize {
         self.tokens.partition_point(|(_, at)| *at < offset)
     }
 
-    fn incoming(&self, old: &[&[u8]], new: &[&[u8]], here: usize) -> Incoming {
+    /// Where what comes in stands otherwise; the tokens `own` do not count.
+    fn incoming(&self, old: &[&[u8]], new: &[&[u8]], here: usize, own: &Range<usize>) -> Incoming {
         let mut found = Incoming::default();
         let start = self.starts.get(here).copied().unwrap_or(here);
         let same = self.starts[here.min(self.starts.len())..].iter();
@@ -273,11 +320,8 @@ impl<'u> FunctionFacts<'u> {
             if !is_name(token) || old.contains(token) {
                 continue;
             }
-            let places = self
-                .places
-                .get(token)
-                .map(|places| &places[..])
-                .unwrap_or_default();
+            let places = self.places.get(token).into_iter().flatten();
+            let places: Vec<usize> = places.copied().filter(|at| !own.contains(at)).collect();
             let nearest = places.iter().map(|place| place.abs_diff(here)).min();
             let origin = match nearest {
                 None => Origin::Elsewhere,
@@ -340,7 +384,7 @@ impl<'u> FunctionFacts<'u> {
         )
     }
 
-    fn number(&self, old: &[&[u8]], new: &[&[u8]]) -> Number {
+    fn number(&self, old: &[&[u8]], new: &[&[u8]], own: &Range<usize>) -> Number {
         let gone: Vec<i64> = old.iter().filter_map(|token| value(token)).collect();
         let kinds = new.iter().filter_map(|token| {
             let number = value(token)?;
@@ -350,7 +394,7 @@ impl<'u> FunctionFacts<'u> {
                 _ if is_near => Number::Next,
                 0 => Number::Zero,
                 1 => Number::One,
-                _ if self.places.contains_key(token) => Number::OfFunction,
+                _ if self.stands_outside(token, own) => Number::OfFunction,
                 _ if number > 0 && number & (number - 1) == 0 => Number::PowerOfTwo,
                 _ => Number::Other,
             })
@@ -358,19 +402,42 @@ impl<'u> FunctionFacts<'u> {
         kinds.max().unwrap_or_default()
     }
 
-    /// Whether some tokens stand in the function in a row; a single one is no copy.
-    fn has(&self, wanted: &[&[u8]]) -> bool {
+    /// Whether a token stands in the function outside of some.
+    fn stands_outside(&self, token: &[u8], own: &Range<usize>) -> bool {
+        let mut places = self.places.get(token).into_iter().flatten();
+        places.any(|place| !own.contains(place))
+    }
+
+    /// Whether some tokens stand in the function in a row, outside of `own`; a single one is no copy.
+    fn has(&self, wanted: &[&[u8]], own: &Range<usize>) -> bool {
         let is_name_of = |token: &&&[u8]| is_name(token);
         if wanted.len() < 2 || wanted.iter().find(is_name_of).is_none() {
             return false;
         }
-        let mut windows = self.tokens.windows(wanted.len());
-        windows.any(|window| {
-            window
-                .iter()
-                .zip(wanted)
-                .all(|((own, _), other)| own == other)
+        let mut windows = self.tokens.windows(wanted.len()).enumerate();
+        windows.any(|(at, window)| {
+            let is_apart = at + wanted.len() <= own.start || own.end <= at;
+            is_apart
+                && window
+                    .iter()
+                    .zip(wanted)
+                    .all(|((own, _), other)| own == other)
         })
+    }
+}
+
+/// The kind of the change that undoes one: what was taken out comes in, and what came in goes. Other kinds are their own opposites.
+fn undoing(kind: Schema, form: Form) -> Schema {
+    match (kind, form) {
+        (_, Form::AddedConjunct | Form::AddedDisjunct) => Schema::Refinement,
+        (_, Form::AddedGuard | Form::InsertedConditional) => Schema::Guard,
+        (_, Form::InsertedExit) => Schema::Exit,
+        (_, Form::InsertedJump) => Schema::Break,
+        (_, Form::InsertedCall) => Schema::Function,
+        (_, Form::InsertedAssignment | Form::InsertedStep) => Schema::Assignment,
+        (_, Form::RemovedStatement | Form::RemovedCode) => Schema::Deletion,
+        (Schema::Refinement | Schema::UnusualExpression, _) => Schema::Expression,
+        (kind, _) => kind,
     }
 }
 
