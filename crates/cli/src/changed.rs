@@ -12,11 +12,11 @@ use patchwright_text::{LineMap, line_edits};
 /// Which change is looked at.
 #[derive(Args, Clone, Debug, Default)]
 pub struct ChangedArgs {
-    /// Look only at lines that have changed since this revision of git
+    /// Look only at lines changed since this revision of git
     #[arg(
         long,
         value_name = "REV",
-        visible_alias = "changed",
+        alias = "changed",
         conflicts_with = "files",
         help_heading = "Project"
     )]

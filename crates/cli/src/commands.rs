@@ -36,7 +36,7 @@ pub struct Cli {
 /// The subcommands. Their examples and exit statuses stand in [`crate::help`].
 #[derive(Subcommand, Debug)]
 pub enum Command {
-    /// Find out how a project is built and tested, and write patchwright.toml
+    /// Describe how a project is built and tested in patchwright.toml
     #[command(long_about = "\
 Finds out how a project is built and tested, and writes patchwright.toml and a driver for its tests into its folder.
 
@@ -113,7 +113,7 @@ PATCHES are unified diffs in files or in folders of files, files of JSON lines w
 ExpressAPR. - is standard input. The first argument is the project's folder or a single C file. If there is only one \
 argument, it is PATCHES, and the project is the current folder.")]
     Validate(Box<ValidateArgs>),
-    /// Change the program as people make mistakes, and see which changes the tests notice
+    /// Make likely mistakes, and see which the tests notice
     #[command(long_about = "\
 Makes mutants of a program: changes of one place that undo a likely fix. A mutant that all tests pass has survived: either \
 a test is missing, or the mutant does what the program does.

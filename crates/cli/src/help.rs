@@ -177,7 +177,7 @@ const PAGES: [Page; 17] = [
     },
     Page {
         command: "mutants",
-        flags: &["files", "base", "limit", "budget", "output", "html"],
+        flags: &["base", "limit", "budget", "output"],
         examples: &[
             (
                 "patchwright mutants max.c",

@@ -39,15 +39,20 @@ pub struct LearnArgs {
     pub repository: PathBuf,
 
     /// Read at most so many small fixes, the newest
-    #[arg(long, value_name = "N", default_value_t = 2000)]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 2000,
+        help_heading = "Search"
+    )]
     pub most: usize,
 
     /// Write nothing: only show what the history says
-    #[arg(long, conflicts_with = "output")]
+    #[arg(long, conflicts_with = "output", help_heading = "Output")]
     pub print: bool,
 
     /// Write the likelihoods to this file instead
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub output: Option<PathBuf>,
 }
 

@@ -32,11 +32,11 @@ const TO_END: Duration = Duration::from_secs(20);
 /// Flags of `patchwright mutants`.
 #[derive(Args, Debug)]
 pub struct MutantsArgs {
-    /// The project.
+    /// The project, and how it is built and tested.
     #[command(flatten)]
     pub project: ProjectArgs,
 
-    /// Try at most N mutants, spread over lines and functions, the likeliest mistakes first; 0 tries all
+    /// Try at most N mutants, the likeliest mistakes first; 0 tries all
     #[arg(
         long,
         value_name = "N",
@@ -65,7 +65,7 @@ pub struct MutantsArgs {
     #[arg(long, help_heading = "Survivors")]
     pub no_answers: bool,
 
-    /// Write a test for each survivor that an input is known for into this folder
+    /// Write tests that kill survivors into this folder
     #[arg(long, value_name = "DIR", help_heading = "Survivors")]
     pub output: Option<PathBuf>,
 
@@ -88,7 +88,7 @@ pub struct MutantsArgs {
     pub html: Option<PathBuf>,
 }
 
-/// Runs the command.
+/// Runs `patchwright mutants`: tries mistakes, and tells which the tests miss. Returns the exit status.
 pub fn run(args: &MutantsArgs) -> Exit {
     match try_run(args) {
         Ok(exit) => exit,

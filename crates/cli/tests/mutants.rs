@@ -61,7 +61,7 @@ fn mutants(place: &Place, flags: &[&str], status: i32) -> Value {
     report
 }
 
-fn of_line<'r>(report: &'r Value, line: u64) -> Vec<&'r Value> {
+fn of_line(report: &Value, line: u64) -> Vec<&Value> {
     let all = report["mutants"].as_array().unwrap().iter();
     all.filter(|one| one["line"] == line).collect()
 }

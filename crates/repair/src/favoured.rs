@@ -8,7 +8,7 @@ use patchwright_space::{GroupId, Level, Space, SpaceLimits, term::Context};
 
 use crate::{Event, RepairError, found::FoundClass, search::Search, survey::Survey};
 
-/// What is executed at the locations of a tier, one after the other: whether it is at conditions, and the costs. Conditions are what
+/// What is executed at the locations of a tier, turn by turn: whether it is at conditions, and the costs. Conditions are what
 /// people mend most. They have few classes, and what is added to one costs 2 or 3.
 const TURNS: [(bool, RangeInclusive<u32>); 4] =
     [(true, 1..=3), (false, 1..=2), (true, 4..=4), (false, 3..=4)];
@@ -43,6 +43,9 @@ const SHARE_OF_SOME: f64 = 0.5;
 
 /// At most so many executions, where no time is set.
 const MOST_EXECUTIONS: u64 = 3000;
+
+/// A unit, and the cost of the candidates that are looked at there.
+type Favoured = (usize, u32);
 
 impl Search<'_> {
     /// Surveys the program and executes what is favoured.
@@ -105,28 +108,31 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Units, the most suspicious first, with costs, in the order in which they are looked at: tier by tier.
-    fn favoured_steps(&self, units: &[usize]) -> Vec<(usize, u32)> {
+    /// Units, the most suspicious first, with costs, in the order in which they are looked at: a turn at a tier comes right after the turn
+    /// before it at the next tier, so that likely changes of many places precede unlikely ones of few.
+    fn favoured_steps(&self, units: &[usize]) -> Vec<Favoured> {
         let is_truth = |unit: usize| {
             let entry = &self.holes[self.units[unit].entry];
             entry.hole.context == Context::Truth
         };
-        let mut steps = Vec::new();
+        let mut portions: Vec<(usize, usize, Vec<Favoured>)> = Vec::new();
         let mut rest = units;
-        let mut size = TIER;
+        let (mut size, mut tier) = (TIER, 0);
         while !rest.is_empty() {
-            let (tier, later) = rest.split_at(size.min(rest.len()));
-            for (of_conditions, costs) in TURNS {
-                let own = tier.iter().filter(|unit| is_truth(**unit) == of_conditions);
+            let (own, later) = rest.split_at(size.min(rest.len()));
+            for (turn, (of_conditions, costs)) in TURNS.into_iter().enumerate() {
+                let own = own.iter().filter(|unit| is_truth(**unit) == of_conditions);
                 let own: Vec<usize> = own.copied().collect();
-                for cost in costs.filter(|cost| *cost <= self.options.max_cost) {
-                    steps.extend(own.iter().map(|unit| (*unit, cost)));
-                }
+                let costs = costs.filter(|cost| *cost <= self.options.max_cost);
+                let steps = costs.flat_map(|cost| own.iter().map(move |unit| (*unit, cost)));
+                portions.push((tier + turn, turn, steps.collect()));
             }
             rest = later;
             size *= FURTHER;
+            tier += 1;
         }
-        steps
+        portions.sort_by_key(|(place, turn, _)| (*place, *turn));
+        portions.into_iter().flat_map(|(.., steps)| steps).collect()
     }
 
     fn explore_favoured_at(

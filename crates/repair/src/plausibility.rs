@@ -106,13 +106,22 @@ pub(crate) fn rank(
 fn narrowed(source: &[u8], text: &[u8]) -> Edit {
     let least = source.len().min(text.len());
     let mut before = source.iter().zip(text).take_while(|(a, b)| a == b).count();
-    while before > 0 && lex::is_word(source[before - 1]) {
+    // A word is one thing.
+    let is_split = |text: &[u8], at: usize| {
+        let is_word = |at: Option<usize>| {
+            at.and_then(|at| text.get(at))
+                .copied()
+                .is_some_and(lex::is_word)
+        };
+        is_word(at.checked_sub(1)) && is_word(Some(at))
+    };
+    while is_split(source, before) || is_split(text, before) {
         before -= 1;
     }
     let behind = source.iter().rev().zip(text.iter().rev());
     let behind = behind.take_while(|(a, b)| a == b).count();
     let mut behind = behind.min(least - before);
-    while behind > 0 && lex::is_word(source[source.len() - behind]) {
+    while is_split(source, source.len() - behind) || is_split(text, text.len() - behind) {
         behind -= 1;
     }
     Edit::replace(

@@ -44,7 +44,7 @@ impl Woven<'_> {
     /// - `base` has a built copy of the untouched program. The caller restores that copy afterwards.
     /// - `order` has the tests' numbers in the order in which they are run.
     /// - `settle` is called with a patch's index and its verdict. A verdict against a patch comes as soon as it is
-    ///   known, [`PatchVerdict::Plausible`] at the end. A plausible patch's [`Conduct`] has what it did in each test;
+    ///   known, [`PatchVerdict::Plausible`] at the end. With a plausible patch comes what it did in each test,
     ///   twice, if tests leave files behind and were run twice.
     /// - `set_apart` is called with the index of each patch that a woven program cannot hold, and with the reason. The
     ///   caller validates it by itself.

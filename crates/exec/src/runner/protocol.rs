@@ -140,7 +140,8 @@ pub(crate) fn write_supervisor_frame(
                 ViewStatus::Protected => out.u8(3),
                 ViewStatus::Refused(Refusal { reason, obstacle }) => {
                     out.u8(2);
-                    out.u8(*obstacle as u8);
+                    let number = OBSTACLES.iter().position(|one| one == obstacle);
+                    out.u8(number.unwrap_or_default() as u8);
                     out.bytes(reason.as_bytes());
                 }
             }
@@ -671,12 +672,6 @@ mod tests {
             SupervisorFrame::Hello {
                 status: ViewStatus::Protected,
             },
-            SupervisorFrame::Hello {
-                status: ViewStatus::Refused(Refusal {
-                    reason: "no".into(),
-                    obstacle: OBSTACLES[3],
-                }),
-            },
             SupervisorFrame::Cancelled,
             SupervisorFrame::NotStarted(NotStarted {
                 stage: Stage::Execute,
@@ -688,7 +683,13 @@ mod tests {
             outcome(Ending::TimedOut(TimeKind::Endless)),
             outcome(Ending::LimitExceeded(LimitKind::FileSize)),
         ];
-        for frame in frames {
+        let refused = OBSTACLES.map(|obstacle| SupervisorFrame::Hello {
+            status: ViewStatus::Refused(Refusal {
+                reason: "no".into(),
+                obstacle,
+            }),
+        });
+        for frame in frames.into_iter().chain(refused) {
             let mut wire = Vec::new();
             write_supervisor_frame(&mut wire, &frame).unwrap();
             assert_eq!(read_supervisor_frame(&mut wire.as_slice()).unwrap(), frame);

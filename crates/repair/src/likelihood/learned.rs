@@ -1,7 +1,7 @@
 //! Shifts the weights of the model by what the history of one program shows.
 //!
 //! A history has too few fixes to fit all weights anew. So only the weights of [`TOLD`] change, by how much more or less often a
-//! change is made there than elsewhere. The shares of many repositories count as much as [`PRIOR`] fixes.
+//! change is made there than elsewhere. The shares of many repositories count as much as 200 fixes.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -67,7 +67,7 @@ fn made() -> &'static BTreeMap<String, BTreeMap<String, f64>> {
     &COUNTS
 }
 
-/// Learns from the fixes of one history, as [`untyped`](super::untyped()) describes them.
+/// Learns from the fixes of one history, as `untyped` describes them.
 pub fn learn(fixes: &[Traits]) -> Learned {
     let mut shifts = Vec::new();
     for feature in FEATURES
