@@ -513,7 +513,7 @@ mod tests {
             assert!(page.contains("--help-all"), "{page}");
         }
         let page = help(false, &["patchwright", "--help"]);
-        assert!(page.lines().count() <= 30, "{page}");
+        assert!(page.lines().count() <= 32, "{page}");
     }
 
     #[test]
