@@ -281,3 +281,22 @@ int (*choose(int n))(int) { return n > 0 ? twice : same; }
     let formulas = report["partitions"][0]["new"]["formulas"].to_string();
     assert!(formulas.contains("returns twice"), "{formulas}");
 }
+
+#[test]
+fn what_a_global_of_any_value_leads_to_is_not_known_when_it_is_freed() {
+    let old = "#include <stdlib.h>
+static char *kept;
+int f(int n)
+{
+    if (n > 3) {
+        free(kept);
+        kept = NULL;
+    }
+    return n;
+}
+";
+    let new = old.replace("n > 3", "n >= 3");
+    let flags = ["--function", "f", "--havoc"];
+    let report = compared(old, &new, &flags, 0);
+    assert_eq!(report["verdict"], "unfinished", "{report:#}");
+}

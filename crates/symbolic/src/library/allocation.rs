@@ -126,8 +126,9 @@ fn release(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World, pointe
             );
             continue;
         }
-        let kind = encoder.numbers[leaf.object as usize];
-        if kind != Kind::Heap {
+        // Functions have no kind.
+        let kind = encoder.numbers.get(leaf.object as usize);
+        if kind != Some(&Kind::Heap) {
             encoder.undefined(
                 world,
                 leaf.condition,
