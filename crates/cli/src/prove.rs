@@ -312,6 +312,10 @@ impl<'a> Job<'a> {
             expected,
             options,
         } = self.decided()?;
+        let assumed = self.args.assume.iter();
+        report
+            .notes
+            .extend(assumed.map(|condition| format!("{condition} (--assume)")));
         let cancel = self.cancel;
         let interrupt = move || cancel.is_cancelled();
         let budget = Budget {

@@ -377,7 +377,10 @@ fn what_is_assumed_of_arguments_is_c() {
     let (status, text, errors) = prove(&place, &[&flags[..], &["n % 2 == 0"]].concat());
     assert_eq!(
         (status, text.as_str()),
-        (Some(0), "Proved: `half` holds for all inputs.\n"),
+        (
+            Some(0),
+            "Proved: `half` holds for all inputs.\nTaken for granted: n % 2 == 0 (--assume).\n"
+        ),
         "{errors}"
     );
     let (status, text, _) = prove(&place, &[&flags[..], &["n > 2 && n < 2"]].concat());
