@@ -108,8 +108,8 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Units, the most suspicious first, with costs, in the order in which they are looked at: a turn at a tier comes right after the turn
-    /// before it at the next tier, so that likely changes of many places precede unlikely ones of few.
+    /// Returns units with costs in the order in which they are looked at. Within a tier the most suspicious unit comes first. A turn at a
+    /// tier follows the turn before it at the next tier. So likely changes of many places precede unlikely ones of few.
     fn favoured_steps(&self, units: &[usize]) -> Vec<Favoured> {
         let is_truth = |unit: usize| {
             let entry = &self.holes[self.units[unit].entry];

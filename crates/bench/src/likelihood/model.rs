@@ -88,9 +88,9 @@ impl Data {
             .collect()
     }
 
-    /// Returns the weights that turn candidates of the groups `kept` into changes as people make them, as far as the text of a change
-    /// tells: those of the fixes `made` of which no types are known. They count with the share `trust`, because such fixes
-    /// may be none of the candidates.
+    /// Returns the weights of the features [`TOLD`] that turn candidates of the groups `kept` into changes as people make them. The fixes
+    /// `made` say how people do; their types are not known. The weights count with the share `trust`, because such fixes may be
+    /// none of the candidates.
     pub fn expected(&self, kept: &[bool], made: &[bool], allowed: &[bool], trust: f64) -> Model {
         let columns = self.columns.len();
         let made = self.untyped.iter().zip(made);
