@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 use std::sync::Arc;
 
 use patchwright_csource::TranslationUnit;
@@ -66,7 +65,7 @@ pub fn mutants(
     let lines = LineMap::new(&source);
     let is_read = |span: Span| (lines.line(span.start)..=lines.line(span.end)).any(selected);
     let candidates = Candidates::of(relative, units, options, &is_read, linked);
-    let habits = Rc::new(Habits::of(&source));
+    let habits = Arc::new(Habits::of(&source));
     let text: Arc<[u8]> = Arc::from(&source[..]);
     let mut known: BTreeMap<(usize, usize), Known<'_>> = BTreeMap::new();
     for entry in &candidates.holes {

@@ -31,6 +31,7 @@ use crate::{
     check::{Beyond, check_all},
     found::{FoundClass, Header},
     instrumented::SourceFile,
+    likely,
     search::Search,
 };
 use evidence::Expected;
@@ -69,9 +70,14 @@ impl Search<'_> {
         Ok(true)
     }
 
-    /// Whether half of the time is over and nothing has been found, so that what is left of a cost has to wait for changes of declarations.
+    /// Whether so much of the time is over and nothing has been found that what is left of a cost has to wait for changes of
+    /// declarations.
     pub(crate) fn declarations_are_due(&self) -> bool {
-        self.wants_declarations(DeclarationTurn::Others) && self.is_over_for(LATEST_DECLARATIONS)
+        let share = match self.is_surveyed() {
+            true => likely::SHARE,
+            false => LATEST_DECLARATIONS,
+        };
+        self.wants_declarations(DeclarationTurn::Others) && self.is_over_for(share)
     }
 
     /// Whether changes of declarations are still to be tried: nothing has been found, and no whole space is explored, which is a measurement.

@@ -739,8 +739,6 @@ impl Search<'_> {
         let source = &unit.source;
         let function = unit.functions[self.holes[number].hole.function].span;
         let (space, pointees) = (exploration.space, exploration.pointees);
-        // One kind of change may have so many that others would not be seen.
-        let mut kept: BTreeMap<Schema, usize> = BTreeMap::new();
         let members: Vec<(Edit, Schema)> = exploration
             .level
             .members(group)
@@ -750,12 +748,8 @@ impl Search<'_> {
             })
             .filter(|(edit, _)| source[edit.span.range()] != edit.text[..])
             .take(MEMBERS_LOOKED_AT)
-            .filter(|(_, schema)| {
-                let kept = kept.entry(*schema).or_insert(0usize);
-                *kept += 1;
-                *kept <= KEPT_MEMBERS
-            })
             .collect();
+        let members = self.likeliest(number, exploration.cost, members);
         let is_guard = matches!(self.holes[number].hole.kind, HoleKind::Guard { .. });
         let first = exploration.level.group(group).filter(|_| is_guard);
         let code = first.and_then(|first| space.code(first.representative, pointees));
@@ -774,6 +768,34 @@ impl Search<'_> {
             shared: None,
             header: None,
         }
+    }
+
+    /// The first of these changes of a location and the likeliest of each kind, as many as are kept, in their order. One kind may have so
+    /// many that others would not be seen.
+    fn likeliest(
+        &self,
+        location: usize,
+        cost: u32,
+        members: Vec<(Edit, Schema)>,
+    ) -> Vec<(Edit, Schema)> {
+        let mut of_kind: BTreeMap<Schema, Vec<usize>> = BTreeMap::new();
+        for (number, (_, schema)) in members.iter().enumerate() {
+            of_kind.entry(*schema).or_default().push(number);
+        }
+        let mut kept: BTreeSet<usize> = BTreeSet::from([0]);
+        for (schema, mut own) in of_kind {
+            if own.len() > KEPT_MEMBERS {
+                own.sort_by_cached_key(|&number| {
+                    let bits = self.judge.bits(location, &members[number].0, schema, cost);
+                    // To a thousandth: floats have no order.
+                    bits.map_or(i64::MAX, |bits| (bits * 1000.0) as i64)
+                });
+            }
+            kept.extend(own.into_iter().take(KEPT_MEMBERS));
+        }
+        let numbered = members.into_iter().enumerate();
+        let kept = numbered.filter(|(number, _)| kept.contains(number));
+        kept.map(|(_, member)| member).collect()
     }
 
     /// What tells plausible candidates at several places of one variable to be of one class.

@@ -55,6 +55,8 @@ pub struct HoleEntry {
     pub held: f64,
     /// How suspicious it is, from 0 to 1.
     pub suspiciousness: f64,
+    /// The place of its statement among all that failing tests execute, the most suspicious first; 0 where the program is not localized.
+    pub order: usize,
 }
 
 impl HoleEntry {

@@ -76,6 +76,9 @@ pub struct RepairOptions {
     pub scrutinize: bool,
     /// Verify patches while the search goes on, one at a time.
     pub early: bool,
+    /// Where locations are left out, execute only candidates of at most so many bits; [`crate::repair`] sets it where many more locations
+    /// follow.
+    pub until_bits: Option<f64>,
     /// When the search is over, wait so long for the verification of what it found; [`crate::repair`] sets it where another search follows.
     pub catches_up: Option<Duration>,
     /// Seek changes of two places while the search goes on; [`crate::repair`] sets it where the program is made ready quickly.
@@ -123,6 +126,7 @@ impl Default for RepairOptions {
             bounds: Bounds::default(),
             scrutinize: true,
             early: true,
+            until_bits: None,
             catches_up: None,
             early_pairs: false,
             replaced: Vec::new(),

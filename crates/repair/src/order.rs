@@ -242,6 +242,7 @@ mod tests {
             nearness,
             held: 0.0,
             suspiciousness: nearness,
+            order: 0,
         }
     }
 

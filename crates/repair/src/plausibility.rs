@@ -80,7 +80,7 @@ pub(crate) fn rank(
         body.contains_span(edit.span)
     })?;
     let facts = FunctionFacts::of(&read.unit, &read.unit.functions[function])
-        .with_habits(std::rc::Rc::new(Habits::of(source)));
+        .with_habits(std::sync::Arc::new(Habits::of(source)));
     let kind = kind(source, &edit);
     let traits = facts.traits(Change {
         source,

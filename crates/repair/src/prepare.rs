@@ -79,6 +79,15 @@ pub struct LookedAt {
     pub statements: usize,
     /// Without: so many locations of those that were left, each time.
     pub locations: Vec<usize>,
+    /// With a focus: the likeliest candidates of so many statements were executed.
+    pub briefly: usize,
+}
+
+impl LookedAt {
+    /// The next round looks again at all statements, of which only the likeliest candidates were executed.
+    pub(crate) fn begin_again(&mut self) {
+        self.briefly = std::mem::take(&mut self.statements);
+    }
 }
 
 impl Prepared {

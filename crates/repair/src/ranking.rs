@@ -4,7 +4,7 @@ use std::{
     borrow::Cow,
     collections::{BTreeMap, BTreeSet},
     path::Path,
-    rc::Rc,
+    sync::Arc,
 };
 
 use patchwright_csource::Function;
@@ -187,7 +187,7 @@ pub(crate) fn ranked<'f>(classes: &'f [FoundClass], places: Places<'_>) -> Vec<P
     let nearest = holes.iter().map(|hole| hole.nearness);
     let nearest = nearest.fold(0.0, f64::max);
     let mut facts: BTreeMap<(usize, usize), FunctionFacts<'_>> = BTreeMap::new();
-    let mut habits: BTreeMap<usize, Rc<Habits<'_>>> = BTreeMap::new();
+    let mut habits: BTreeMap<usize, Arc<Habits<'_>>> = BTreeMap::new();
     let mut proposals: Vec<Proposal<'_>> = Vec::new();
     for (class, found) in classes.iter().enumerate() {
         let entry = &holes[found.entry];
@@ -198,9 +198,9 @@ pub(crate) fn ranked<'f>(classes: &'f [FoundClass], places: Places<'_>) -> Vec<P
             .or_insert_with(|| {
                 let habits = habits
                     .entry(entry.file)
-                    .or_insert_with(|| Rc::new(Habits::of(&unit.source)));
+                    .or_insert_with(|| Arc::new(Habits::of(&unit.source)));
                 FunctionFacts::of(unit, &unit.functions[entry.hole.function])
-                    .with_habits(Rc::clone(habits))
+                    .with_habits(Arc::clone(habits))
             });
         let is_local = found.is_local && found.header.is_none();
         // What is never executed is better not there, and so is what does nothing.

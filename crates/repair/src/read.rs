@@ -69,6 +69,7 @@ impl Plan {
                     nearness: 0.0,
                     held: 0.0,
                     suspiciousness: 0.0,
+                    order: 0,
                 });
             }
         }
@@ -237,6 +238,7 @@ pub(crate) fn read_sources(
                 };
                 entry.nearness = focus.nearness(place);
                 entry.held = focus.score(place);
+                entry.order = place;
                 true
             });
         }

@@ -14,6 +14,7 @@ use crate::{
     found::{Found, FoundClass},
     instrument,
     instrumented::{HoleEntry, Instrumented},
+    likely::BITS_OF_BRIEF,
     localize,
     outcome::{Stats, Verified},
     patch::Patch,
@@ -26,9 +27,6 @@ use crate::{
 
 /// The part of the time that the search for a change of one place may take, if one of two places is sought after it.
 const ONE_PLACE: f64 = 0.6;
-
-/// The same where locations are left out: that the place is among those is likelier than that there are two.
-const ONE_OF_MANY: f64 = 0.85;
 
 /// The part of it that the most suspicious locations have, before many others are compared.
 const BRIEF: f64 = 0.3;
@@ -343,11 +341,11 @@ impl Repair<'_, '_> {
                 && rounds.brief.is_none()
                 && two_places::is_quickly_prepared(phases);
             if rounds.tries_two_places {
+                // That the place is among those that are left out is likelier than that there are two.
                 let share = match instrumented.left_out.is_empty() {
-                    true => ONE_PLACE,
-                    false => ONE_OF_MANY,
+                    true => options.budget.map(|budget| budget.mul_f64(ONE_PLACE)),
+                    false => options.budget,
                 };
-                let share = options.budget.map(|budget| budget.mul_f64(share));
                 let end = share.map(|share| Instant::now() + share);
                 rounds.end_of_one_place = rounds.end_of_one_place.or(end);
                 options.budget_without_patch = rounds.end_of_one_place.map(left);
@@ -356,6 +354,7 @@ impl Repair<'_, '_> {
             let options = &mut rounds.options;
             options.catches_up = options.budget.map(|budget| budget.mul_f64(CATCHING_UP));
             options.catches_up.take_if(|_| !is_brief);
+            options.until_bits = is_brief.then_some(BITS_OF_BRIEF);
             if is_brief {
                 for budget in [&mut options.budget, &mut options.budget_without_patch] {
                     *budget = budget.map(|budget| budget.mul_f64(BRIEF));
@@ -394,6 +393,9 @@ impl Repair<'_, '_> {
             let workers = std::mem::take(&mut instrumented.workers);
             if is_brief && !found.classes.is_empty() {
                 rounds.brief = Some(Brief::new(instrumented, found));
+            }
+            if is_brief {
+                prepared.looked_at.begin_again();
             }
             rounds.widen(stats, surroundings);
             for (worker, _) in workers {

@@ -33,6 +33,7 @@ use crate::{
     family::{Family, Locations, Unit, UnitState, families},
     found::{Found, FoundClass},
     instrumented::{HoleEntry, Instrumented, SourceFile},
+    judge::Judge,
     order::{Step, steps},
     outcome::Stats,
     prepare::Prepared,
@@ -113,6 +114,7 @@ pub(crate) struct Search<'a> {
     /// See [`Instrumented::unset`].
     pub(crate) unset: Option<u8>,
     pub(crate) found: Found,
+    pub(crate) judge: Judge<'a>,
     /// What is executed one by one if nothing else is found.
     pub(crate) deferred: Vec<Deferred>,
     /// After so many executions the search ends.
@@ -265,6 +267,12 @@ fn searched(
         crash: instrumented.crash,
         unset: instrumented.unset,
         found: Found::default(),
+        judge: Judge::new(
+            &instrumented.holes,
+            &instrumented.files,
+            &options.weights,
+            instrumented.crash,
+        ),
         deferred: Vec::new(),
         last_execution: None,
         is_partial: !instrumented.left_out.is_empty(),
@@ -288,8 +296,9 @@ fn searched(
     }
     let mut spaces = Spaces::default();
     let mut has_deferred = false;
+    let is_brief = options.until_bits.is_some() && search.is_surveyed();
     if search.is_surveyed() {
-        match search.explore_favoured(workers) {
+        match search.explore_likely(workers) {
             Err(error) if error.is_cancelled() => search.found.interrupted = true,
             explored => explored?,
         }
@@ -297,7 +306,7 @@ fn searched(
     }
     let mut turns = Turns::new(&steps, prepared.passing.len() + prepared.failing.len());
     loop {
-        if search.is_over() {
+        if search.is_over() || is_brief {
             break;
         }
         let enough = !options.all && search.reportable() >= options.max_patches;
@@ -505,7 +514,7 @@ impl Spaces {
 
 impl Search<'_> {
     /// Whether a survey is worth its time: where a program has more locations than can be looked at closely.
-    fn is_surveyed(&self) -> bool {
+    pub(crate) fn is_surveyed(&self) -> bool {
         let is_measurement = self.options.keep_verdicts || self.options.all;
         self.is_partial && !is_measurement && self.options.relations == Relations::Both
     }
@@ -589,7 +598,7 @@ impl Search<'_> {
     }
 
     /// Whether the unit has candidates of this cost.
-    fn has_level(&self, unit: usize, cost: u32) -> bool {
+    pub(crate) fn has_level(&self, unit: usize, cost: u32) -> bool {
         let own = &self.units[unit];
         match &self.states[unit].costs {
             Some(costs) => costs.contains(&cost),

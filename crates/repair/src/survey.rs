@@ -101,9 +101,9 @@ pub(crate) struct Survey {
 }
 
 impl Survey {
-    /// The locations, by unit.
-    pub(crate) fn units(&self) -> impl Iterator<Item = usize> + '_ {
-        self.units.keys().copied()
+    /// Whether it tells of a unit.
+    pub(crate) fn has(&self, unit: usize) -> bool {
+        self.units.contains_key(&unit)
     }
 
     /// How many states there are in all.

@@ -1,6 +1,6 @@
 //! Measures one fix: its function before and after, and all candidates of that function.
 
-use std::{collections::BTreeMap, error::Error, path::PathBuf, rc::Rc};
+use std::{collections::BTreeMap, error::Error, path::PathBuf, sync::Arc};
 
 use patchwright_changes::git::{History, Item};
 use patchwright_csource::{Clang, TranslationUnit};
@@ -174,7 +174,7 @@ fn enumerate(
         let unit = &candidates.files[entry.file].unit;
         facts.entry(entry.file).or_insert_with(|| {
             FunctionFacts::of(unit, &unit.functions[entry.hole.function])
-                .with_habits(Rc::new(Habits::of(&unit.source)))
+                .with_habits(Arc::new(Habits::of(&unit.source)))
         });
     }
     let traits = |file: usize, edit: &Edit, kind, cost| {

@@ -1,6 +1,6 @@
 //! Extracts from the text of a candidate and its function the traits that tell how likely it is meant.
 
-use std::{collections::BTreeMap, ops::Range, rc::Rc};
+use std::{collections::BTreeMap, ops::Range, sync::Arc};
 
 use patchwright_csource::{Function, TranslationUnit};
 use patchwright_space::Schema;
@@ -166,7 +166,7 @@ pub struct FunctionFacts<'u> {
     /// Where each word stands among the tokens.
     places: BTreeMap<&'u [u8], Vec<usize>>,
     /// Of the whole file, which takes long to read: they are there only where they are asked for.
-    habits: Option<Rc<Habits<'u>>>,
+    habits: Option<Arc<Habits<'u>>>,
 }
 
 impl<'u> FunctionFacts<'u> {
@@ -203,7 +203,7 @@ impl<'u> FunctionFacts<'u> {
     }
 
     /// Adds the habits of the whole file. Without them the surprise of each candidate is 0.
-    pub fn with_habits(self, habits: Rc<Habits<'u>>) -> Self {
+    pub fn with_habits(self, habits: Arc<Habits<'u>>) -> Self {
         FunctionFacts {
             habits: Some(habits),
             ..self

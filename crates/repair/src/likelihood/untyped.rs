@@ -1,6 +1,6 @@
 //! Describes small fixes whose files need not compile, by the text of their functions alone.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use patchwright_space::Schema;
 use patchwright_text::{Edit, Span};
@@ -55,7 +55,7 @@ pub fn untyped(old: &[u8], new: &[u8]) -> Option<Traits> {
     }
     let text = new[after[first].1..stop(&after[last_after - 1])].to_vec();
     let edit = Edit { span, text };
-    let facts = FunctionFacts::of_text(old, function).with_habits(Rc::new(Habits::of(old)));
+    let facts = FunctionFacts::of_text(old, function).with_habits(Arc::new(Habits::of(old)));
     Some(facts.traits(Change {
         source: old,
         edit: &edit,
