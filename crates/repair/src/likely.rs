@@ -1,8 +1,8 @@
 //! Executes the likeliest candidates first, wherever in a large program they stand.
 //!
 //! An execution of a large program takes long, so there is time for few thousand of them, and its locations have millions of candidates. The
-//! order by cost and suspicion ([`mod@crate::order`]) spends them all on cheap changes. Here each group of candidates gets the bits of the
-//! likeliest of its members ([`Weights::bits`](crate::likelihood::Weights::bits)), more bits for a less suspicious location, and more for each
+//! order by cost and suspicion ([`mod@crate::order`]) spends them all on cheap changes. Here each group of candidates gets the bits of
+//! all its members together ([`Weights::bits`](crate::likelihood::Weights::bits)), for one execution decides all of them; it gets more bits for a less suspicious location, and more for each
 //! passing test in which the survey sees it do something else. The group with the fewest bits is executed next.
 //!
 //! Candidates are read when their turn may come: a location and cost is read before everything that is less likely than the best candidates
@@ -30,7 +30,7 @@ const MOST_CANDIDATES: usize = 50_000;
 const MOST_COST: u32 = 4;
 
 /// So many members of a group are read: they do the same in all that the tests show.
-const MEMBERS_READ: usize = 200;
+const MEMBERS_READ: usize = 400;
 
 /// Where no survey groups candidates, so many of a location and cost are read, and so many of these wait for their turn.
 const LONE_READ: usize = 64;
@@ -109,6 +109,19 @@ impl PartialEq for Waiting {
 }
 
 impl Eq for Waiting {}
+
+/// How unlikely it is that one of these candidates is meant, and the likeliest of them; `None` if there are none.
+fn together(members: impl Iterator<Item = (f64, CandidateId)>) -> Option<(f64, CandidateId)> {
+    let mut sum = 0.0;
+    let mut best: Option<(f64, CandidateId)> = None;
+    for (bits, id) in members {
+        sum += (-bits).exp2();
+        if best.is_none_or(|(least, _)| bits < least) {
+            best = Some((bits, id));
+        }
+    }
+    best.map(|(_, id)| (-sum.log2(), id))
+}
 
 /// The kinds of locations whose candidates are about as likely as each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -295,7 +308,7 @@ impl Search<'_> {
                     };
                     let members = level.members(group).take(MEMBERS_READ);
                     let bits = members.filter_map(|id| Some((self.bits(unit, &space, id)?, id)));
-                    let Some((bits, best)) = bits.min_by(|(a, _), (b, _)| a.total_cmp(b)) else {
+                    let Some((bits, best)) = together(bits) else {
                         continue;
                     };
                     let of_changed = changed.map_or(BITS_OF_UNKNOWN, |changed| {
@@ -479,6 +492,14 @@ mod tests {
             BinaryHeap::from([waiting(7.0, 0), waiting(2.5, 2), waiting(2.5, 1)].map(Reverse));
         let order = std::iter::from_fn(|| queue.pop()).map(|Reverse(one)| one.unit);
         assert_eq!(order.collect::<Vec<_>>(), [1, 2, 0]);
+    }
+
+    #[test]
+    fn two_equally_likely_candidates_are_a_bit_likelier_together() {
+        let of = |block| CandidateId { block, lane: 0 };
+        let both = [(5.0, of(1)), (5.0, of(2))].into_iter();
+        assert_eq!(together(both), Some((4.0, of(1))));
+        assert_eq!(together(std::iter::empty()), None);
     }
 
     #[test]
