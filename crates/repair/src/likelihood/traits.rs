@@ -216,70 +216,57 @@ impl<'u> FunctionFacts<'u> {
             source,
             edit,
             kind,
-            cost,
             is_local,
             crash,
+            ..
         } = change;
-        // Layout means nothing.
-        let before = &*on_one_line(&source[edit.span.range()]);
-        let after = &*on_one_line(&edit.text);
-        let (old, new) = changed(before, after);
-        let form = match kind {
-            Schema::Move => Form::Moved,
-            _ => Form::of(&old, &new),
-        };
-        let here = self.at(edit.span.start as usize);
-        let incoming = self.incoming(&old, &new, here, &(0..0));
-        let (surprise_before, surprise) = self.surprise(source, edit, &old, &new);
         Traits {
-            kind,
-            cost,
-            form,
-            shape: Shape::of(form, &old, &new),
-            added: new.len(),
-            removed: old.len(),
-            leaf: incoming.leaf,
-            leaf_distance: incoming.leaf_distance,
-            callee: incoming.callee,
-            constant: incoming.constant,
-            number: self.number(&old, &new, &(0..0)),
-            alike: match (form, &old[..], &new[..]) {
-                (Form::NameForName, [one], [other]) => alike(one, other),
-                _ => 0.0,
-            },
-            is_copy: self.has(&new, &(0..0)),
-            surprise,
-            surprise_before,
             forgets: is_local && self.reads.forgets(edit),
-            size_of_change: size_of_change(before, after),
             is_evasion: is_evasion(source, edit, kind, crash),
-            distance: distance(before, after),
-            growth: edit.text.len() as i64 - edit.span.len() as i64,
             takes_out: takes_out(source, edit),
+            ..self.of_texts(change, false)
         }
     }
 
     /// Returns the traits of the change that undoes one, as if the changed text stood in the file. What stands in its place there is no
     /// neighbour of itself; whether it makes the function forget a variable is not looked at.
     pub fn traits_of_undoing(&self, change: Change<'_>) -> Traits {
-        let Change {
-            source, edit, cost, ..
-        } = change;
-        let before = &*on_one_line(&edit.text);
-        let after = &*on_one_line(&source[edit.span.range()]);
+        let traits = self.of_texts(change, true);
+        Traits {
+            kind: undoing(change.kind, traits.form),
+            ..traits
+        }
+    }
+
+    /// What the texts before and after a change tell, or before and after it `is_undone`.
+    fn of_texts(&self, change: Change<'_>, is_undone: bool) -> Traits {
+        let Change { source, edit, .. } = change;
+        let there = &source[edit.span.range()];
+        let here = self.at(edit.span.start as usize);
+        // What stands there is no neighbour of itself once it is gone.
+        let (before, after, own) = match is_undone {
+            false => (there, &edit.text[..], 0..0),
+            true => (&edit.text[..], there, here..self.at(edit.span.end as usize)),
+        };
+        let growth = after.len() as i64 - before.len() as i64;
+        // Layout means nothing.
+        let (before, after) = (&*on_one_line(before), &*on_one_line(after));
         let (old, new) = changed(before, after);
         let form = match change.kind {
             Schema::Move => Form::Moved,
             _ => Form::of(&old, &new),
         };
-        let kind = undoing(change.kind, form);
-        let first = self.at(edit.span.start as usize);
-        let own = first..self.at(edit.span.end as usize);
-        let incoming = self.incoming(&old, &new, first, &own);
-        let (surprise, surprise_before) = self.surprise(source, edit, &new, &old);
+        let incoming = self.incoming(&old, &new, here, &own);
+        let (surprise_before, surprise) = match is_undone {
+            false => self.surprise(source, edit, &old, &new),
+            true => {
+                let (of_there, of_other) = self.surprise(source, edit, &new, &old);
+                (of_other, of_there)
+            }
+        };
         Traits {
-            kind,
-            cost,
+            kind: change.kind,
+            cost: change.cost,
             form,
             shape: Shape::of(form, &old, &new),
             added: new.len(),
@@ -300,7 +287,7 @@ impl<'u> FunctionFacts<'u> {
             size_of_change: size_of_change(before, after),
             is_evasion: false,
             distance: distance(before, after),
-            growth: i64::from(edit.span.len()) - edit.text.len() as i64,
+            growth,
             takes_out: false,
         }
     }
