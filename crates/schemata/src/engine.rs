@@ -500,7 +500,7 @@ impl<'a> Engine<'a> {
                 false => Ok(Ok(Leftovers::default())),
             };
             let leftovers = match leftovers {
-                Ok(Ok(leftovers)) => leftovers,
+                Ok(Ok(leftovers)) => Mutex::new(leftovers),
                 Ok(Err(reason)) => {
                     // Nor can anything be said of the tests after it.
                     let patches = live.clone();
@@ -515,7 +515,7 @@ impl<'a> Engine<'a> {
             rounds.leftovers = leaves.then_some(&leftovers);
             outcome = run_rounds(&rounds, &mut workers, live.clone(), &stats, &mut tell);
             if outcome.is_ok() {
-                let advanced = state.advance(&leftovers.changes, &mut workers);
+                let advanced = state.advance(&lock(&leftovers).changes, &mut workers);
                 outcome = advanced.map_err(EngineError::from);
             }
             if outcome.is_err() {

@@ -17,22 +17,49 @@ pub(crate) struct Leftovers {
     unsteady: BTreeSet<PathBuf>,
     /// Paths at which it left something in one run and not in the other.
     ignored: BTreeSet<PathBuf>,
+    /// So many times it was run once more, and nothing was learned.
+    asked: usize,
 }
+
+/// The untouched program is run once more when a patch leaves something else: a log may hold minutes, or hundredths of a second. So many
+/// times, if it does not tell anything new. That takes less than the builds of the patches that would be set apart.
+const MOST_ASKED: usize = 12;
 
 impl Leftovers {
     /// Makes the leftovers of the untouched program from two runs that began in the same state. Only
     /// what both left is certain.
     pub fn of(changes: Changes, second: &Changes) -> Self {
+        let mut leftovers = Leftovers {
+            changes,
+            ..Leftovers::default()
+        };
+        leftovers.add(second);
+        leftovers
+    }
+
+    /// Whether it is worth to run the untouched program once more where a patch leaves something else.
+    pub fn may_ask(&self) -> bool {
+        self.asked < MOST_ASKED
+    }
+
+    /// Learns from a further run of the untouched program that began in the same state.
+    pub fn learn(&mut self, again: &Changes) {
+        let before = self.unsteady.len() + self.ignored.len();
+        self.add(again);
+        let is_new = self.unsteady.len() + self.ignored.len() > before;
+        self.asked += usize::from(!is_new);
+    }
+
+    fn add(&mut self, again: &Changes) {
         let paths = |changes: &Changes| -> BTreeSet<PathBuf> {
             changes.iter().map(|(path, _)| path.to_owned()).collect()
         };
-        let (one, other) = (paths(&changes), paths(second));
-        let differs = |path: &&PathBuf| changes.get(path) != second.get(path);
-        Leftovers {
-            unsteady: one.intersection(&other).filter(differs).cloned().collect(),
-            ignored: one.symmetric_difference(&other).cloned().collect(),
-            changes,
-        }
+        let (one, other) = (paths(&self.changes), paths(again));
+        let differs = |path: &&PathBuf| self.changes.get(path) != again.get(path);
+        let unsteady = one.intersection(&other).filter(differs).cloned();
+        self.unsteady.extend(unsteady);
+        let ignored = one.symmetric_difference(&other).cloned();
+        self.ignored.extend(ignored);
     }
 
     /// Whether later tests can be run in the state of the untouched program, if a patch left
@@ -98,6 +125,22 @@ mod tests {
         }
         assert!(!leftovers.are(&left(&[("a", "")])));
         assert!(!leftovers.are(&left(&[("c", ""), ("out", "42")])));
+    }
+
+    #[test]
+    fn a_further_run_of_the_untouched_program_tells_what_is_not_always_the_same() {
+        let first = || left(&[("log", "10:00"), ("out", "42")]);
+        let mut leftovers = Leftovers::of(first(), &first());
+        let of_patch = left(&[("log", "10:01"), ("out", "42")]);
+        assert!(!leftovers.are(&of_patch));
+        leftovers.learn(&left(&[("log", "10:01"), ("out", "42")]));
+        assert!(leftovers.are(&of_patch));
+        assert!(!leftovers.are(&left(&[("log", "10:01"), ("out", "43")])));
+        // Where it is always the same it is not asked for ever.
+        while leftovers.may_ask() {
+            leftovers.learn(&first());
+        }
+        assert!(!leftovers.are(&left(&[("log", "10:01"), ("out", "43")])));
     }
 
     #[test]

@@ -58,7 +58,7 @@ pub struct Rounds<'a> {
     /// Makes workers anew.
     pub maker: &'a Maker<'a>,
     /// What the untouched program leaves behind in this test; `None` if its tests leave nothing.
-    pub leftovers: Option<&'a Leftovers>,
+    pub leftovers: Option<&'a Mutex<Leftovers>>,
     /// A patch that fails goes on to the next test.
     pub keep_going: bool,
     /// Effects are compared.
@@ -391,24 +391,68 @@ impl Rounds<'_> {
         );
         let sandbox = &worker.worker.sandbox;
         // What cannot be read cannot be the same.
-        let same = self.leftovers.is_none_or(|leftovers| {
-            let changes = worker.snapshot.changes(sandbox);
-            changes.is_ok_and(|changes| leftovers.are(&changes))
-        });
-        let leaves_same = match worker.snapshot.restore(sandbox, self.pristine) {
+        let changes = self
+            .leftovers
+            .and_then(|_| worker.snapshot.changes(sandbox).ok());
+        let mut same = match (self.leftovers, &changes) {
+            (None, _) => true,
+            (Some(_), None) => false,
+            (Some(leftovers), Some(changes)) => lock(leftovers).are(changes),
+        };
+        let mut leaves_same = match worker.snapshot.restore(sandbox, self.pristine) {
             Ok(restored) => same && (self.leftovers.is_some() || restored == Restored::default()),
             Err(error) if error.is_disk_full() => return Err(error.into()),
             Err(error) => {
                 tracing::debug!("{}: {error}", self.test.name);
                 self.maker.renew(worker, self.pristine)?;
+                same = true;
                 false
             }
         };
+        if let (false, true, Some(changes)) = (same, run.verdict.is_pass(), changes) {
+            leaves_same = self.leaves_so_itself(worker, &changes, stats)?;
+        }
         Ok(Some(Execution {
             run,
             report,
             leaves_same,
         }))
+    }
+
+    /// Whether the untouched program leaves this now and then: it is run once more, and learned from, as often as that pays.
+    fn leaves_so_itself(
+        &self,
+        worker: &mut RoundWorker,
+        changes: &Changes,
+        stats: &Mutex<Stats>,
+    ) -> Result<bool, EngineError> {
+        let Some(leftovers) = self.leftovers else {
+            return Ok(false);
+        };
+        // Another worker may have learned it meanwhile.
+        let known = lock(leftovers).clone();
+        if known.are(changes) || !known.may_ask() {
+            return Ok(known.are(changes));
+        }
+        worker.channel.set_patch(None);
+        let run = match self.run_test(worker) {
+            Err(error) if is_lost(&error) => {
+                self.maker.renew(worker, self.pristine)?;
+                return Ok(false);
+            }
+            run => run?,
+        };
+        lock(stats).count(&run);
+        let again = worker.snapshot.changes(&worker.worker.sandbox);
+        worker
+            .snapshot
+            .restore(&worker.worker.sandbox, self.pristine)?;
+        let Some(again) = again.ok().filter(|_| run.verdict.is_pass() == self.passes) else {
+            return Ok(false);
+        };
+        let mut leftovers = lock(leftovers);
+        leftovers.learn(&again);
+        Ok(leftovers.are(changes))
     }
 
     /// The result of patches that have this verdict, unless what they have left behind speaks against running their next

@@ -65,6 +65,7 @@ impl Engine<'_> {
         let known = &self.context.baseline.tests[test];
         let limits = known.limits(&self.context.project.limits, self.options.prove_endless);
         let stats = Mutex::new(std::mem::take(&mut self.stats));
+        let nothing = Mutex::new(Leftovers::default());
         let visits = Rounds {
             test: &suite.tests[test],
             environment: &suite.environment,
@@ -74,7 +75,7 @@ impl Engine<'_> {
             unobserved: &self.unobserved,
             pristine: &pristine,
             maker: &maker,
-            leftovers: Some(&Leftovers::default()).filter(|_| self.context.leaves),
+            leftovers: Some(&nothing).filter(|_| self.context.leaves),
             keep_going: false,
             dedup: false,
             virtualize: self.options.virtualize,
