@@ -33,6 +33,7 @@ mod projects;
 mod proposals;
 mod protection;
 mod prove;
+mod prove_inputs;
 mod prove_limits;
 mod prove_math;
 mod prove_paths;

@@ -283,6 +283,7 @@ mod tests {
                 shape,
                 ways: Vec::new(),
                 before: Vec::new(),
+                outside: Vec::new(),
             };
             behind(&parameter.shape, name, &parameter, &mut all);
         }

@@ -484,7 +484,9 @@ fn limits(terms: &mut Terms, old: &Encoding, new: &Encoding) -> Vec<Limit> {
 fn sequence(input: &Input) -> Option<String> {
     match &input.kind {
         InputKind::Returned { function, .. } => Some(format!("the results of `{function}`")),
-        InputKind::Scanned { .. } | InputKind::Present => Some("standard input".to_owned()),
+        InputKind::Scanned { .. } | InputKind::Present | InputKind::Unfit => {
+            Some("standard input".to_owned())
+        }
         _ => None,
     }
 }

@@ -744,7 +744,9 @@ fn input_type(kind: &patchwright_symbolic::InputKind) -> Option<Option<patchwrig
         }
         InputKind::Distance { .. } => Some(Some(Type::I16)),
         InputKind::Length => Some(Some(Type::U64)),
-        InputKind::Null | InputKind::Present | InputKind::Same { .. } => Some(None),
+        InputKind::Null | InputKind::Present | InputKind::Unfit | InputKind::Same { .. } => {
+            Some(None)
+        }
         InputKind::Unwritten(_) => None,
     }
 }

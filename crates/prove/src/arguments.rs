@@ -17,6 +17,8 @@ pub struct ArgumentsRead {
     pub any: bool,
     /// It looks at them, or at their number.
     pub some: bool,
+    /// It looks at their number.
+    pub number: bool,
 }
 
 impl ArgumentsRead {
@@ -33,6 +35,7 @@ impl ArgumentsRead {
             constant: self.constant.max(other.constant),
             any: self.any || other.any,
             some: self.some || other.some,
+            number: self.number || other.number,
         }
     }
 }
@@ -53,6 +56,7 @@ fn read_in(main: &Function) -> ArgumentsRead {
         match expr.kind {
             ExprKind::Variable(variable) => {
                 read.some |= main.parameters.iter().take(2).any(|&one| one == variable);
+                read.number |= main.parameters.first() == Some(&variable);
                 uses += u32::from(main.parameters.get(1) == Some(&variable));
             }
             ExprKind::Subscript { base, index } => {

@@ -8,6 +8,8 @@
 //! induction. If nothing fails in any segment under them, nothing fails in any execution, however long it
 //! is.
 
+mod ends;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use patchwright_ir::{InstructionKind, Module, Program, Type, Value};
@@ -82,9 +84,22 @@ struct Step {
     reached: Term,
 }
 
+/// A segment under what holds at its beginning.
+struct Seen {
+    wrong: Term,
+    ends: Term,
+    at: Term,
+    reached: Term,
+    kept: FxHashMap<String, Term>,
+    /// What variables are, as others say.
+    is: FxHashMap<Term, Term>,
+    /// It knows what holds.
+    solver: Solver,
+}
+
 impl Induction<'_> {
-    /// Returns the number of loops, if the function fails for no input and no number of rounds. It is
-    /// `None` if there is no loop or no proof.
+    /// Returns the number of loops, if the function fails for no input and no number of rounds, and if each loop ends
+    /// where that is asked. It is `None` if there is no loop or no proof.
     pub fn proves(&self) -> Option<usize> {
         let leaks = self.options.checks.contains(&Check::Leak);
         if leaks || keeps_state(self.module, self.library, self.function) {
@@ -179,11 +194,43 @@ impl Proof<'_> {
             }
         }
         // Where nothing is asked, and nobody returns, there is nothing to be said.
-        self.is_concerned.then_some(()).ok_or(NotProved)
+        if !self.is_concerned {
+            return Err(NotProved);
+        }
+        match self.asked.options.checks.contains(&Check::Termination) {
+            true => self.all_end(),
+            false => Ok(()),
+        }
     }
 
     /// Looks at a segment. Beginnings at which less holds than was thought have to be looked at again.
     fn follow(&mut self, place: Option<usize>) -> Proved<Vec<Option<usize>>> {
+        let mut seen = self.seen(place)?;
+        let mut again = Vec::new();
+        let arrived = self.arrived(&mut seen)?;
+        for (head, here) in arrived {
+            let from = (place, &seen.is);
+            if self.arrive(&mut seen.solver, here, (from, head), &seen.kept)? {
+                again.push(Some(head));
+            }
+        }
+        // While less may come to hold here it is too early to ask.
+        let is_settled = again.is_empty();
+        if is_settled {
+            if self.is_possible(&mut seen.solver, seen.wrong)? {
+                return Err(NotProved);
+            }
+            let zero = self.terms.constant(32, 0);
+            let returns = self.terms.eq(seen.at, zero);
+            let returns = self.terms.and(returns, seen.ends);
+            let concerned = self.terms.or(returns, seen.reached);
+            self.is_concerned |= self.is_possible(&mut seen.solver, concerned)?;
+        }
+        Ok(again)
+    }
+
+    /// What there is to know of a segment where that holds which is not known to be wrong at its beginning.
+    fn seen(&mut self, place: Option<usize>) -> Proved<Seen> {
         self.make(place)?;
         let held = place.map_or_else(Vec::new, |head| self.holds[&head].clone());
         let step = &self.steps[&place];
@@ -194,42 +241,34 @@ impl Proof<'_> {
         let is = self.known(&held);
         let roots = self.terms.substitute_all(&roots, &is);
         let roots = Rings::default().unified(&mut self.terms, &roots);
-        let (wrong, ends, at, reached) = (roots[0], roots[1], roots[2], roots[3]);
         let (values, held) = roots[4..].split_at(names.len());
-        let kept: FxHashMap<String, Term> = names.into_iter().zip(values.iter().copied()).collect();
         let mut solver = Solver::new(Backend::default());
         for &term in held {
             solver.assert(&self.terms, term);
         }
-        let mut again = Vec::new();
+        Ok(Seen {
+            wrong: roots[0],
+            ends: roots[1],
+            at: roots[2],
+            reached: roots[3],
+            kept: names.into_iter().zip(values.iter().copied()).collect(),
+            is,
+            solver,
+        })
+    }
+
+    /// The loops to whose heads a segment may lead, each with where it does.
+    fn arrived(&mut self, seen: &mut Seen) -> Proved<Vec<(usize, Term)>> {
         let mut arrived = Vec::new();
         for head in 0..self.segments.count() {
             let number = self.terms.constant(32, head as u128 + 1);
-            let here = self.terms.eq(at, number);
-            let here = self.terms.and(here, ends);
-            if self.is_possible(&mut solver, here)? {
+            let here = self.terms.eq(seen.at, number);
+            let here = self.terms.and(here, seen.ends);
+            if self.is_possible(&mut seen.solver, here)? {
                 arrived.push((head, here));
             }
         }
-        for (head, here) in arrived {
-            let from = (place, &is);
-            if self.arrive(&mut solver, here, (from, head), &kept)? {
-                again.push(Some(head));
-            }
-        }
-        // While less may come to hold here it is too early to ask.
-        let is_settled = again.is_empty();
-        if is_settled {
-            if self.is_possible(&mut solver, wrong)? {
-                return Err(NotProved);
-            }
-            let zero = self.terms.constant(32, 0);
-            let returns = self.terms.eq(at, zero);
-            let returns = self.terms.and(returns, ends);
-            let concerned = self.terms.or(returns, reached);
-            self.is_concerned |= self.is_possible(&mut solver, concerned)?;
-        }
-        Ok(again)
+        Ok(arrived)
     }
 
     /// What is true or false where this holds.
@@ -461,7 +500,8 @@ impl Proof<'_> {
         };
         let encoding = encode(&program, &entry, &options, &mut self.terms, asked.interrupt)
             .map_err(|_| NotProved)?;
-        // What is read one after the other goes on in the next round; what is returned may be anything each time.
+        // Bytes that are read one after the other go on in the next round; what is returned, or converted by `scanf`, may
+        // be anything each time.
         let is_free = |kind: &InputKind| {
             matches!(
                 kind,
@@ -472,6 +512,9 @@ impl Proof<'_> {
                     | InputKind::Before { .. }
                     | InputKind::Initial(_)
                     | InputKind::Returned { .. }
+                    | InputKind::Present
+                    | InputKind::Unfit
+                    | InputKind::Scanned { .. }
             )
         };
         let is_known =

@@ -163,6 +163,7 @@ pub fn parameters(
             shape: shape.ok_or_else(unknown)?,
             ways: Vec::new(),
             before: Vec::new(),
+            outside: Vec::new(),
         });
     }
     Ok(shapes)
@@ -555,9 +556,40 @@ pub fn connect(
     }
     for version in versions {
         for one in version.iter_mut() {
+            one.outside = wholes(&one.name, &before, &globals);
             one.ways = found.get(&one.name).cloned().unwrap_or_default();
             one.before = entered.get(&one.name).cloned().unwrap_or_default();
         }
+    }
+}
+
+/// Objects of a part of which a parameter could be the address: structures with such a member, and anything for bytes.
+fn wholes(parameter: &str, pointers: &[Pointer], globals: &[Global]) -> Vec<String> {
+    let own = pointers
+        .iter()
+        .find(|one| one.is_parameter && one.name == parameter);
+    let Some(own) = own.filter(|own| !own.text) else {
+        return Vec::new();
+    };
+    let is_byte = matches!(own.to, Shape::Scalar(ty) if ty.size() == 1 && ty != Type::Bool);
+    let others = pointers.iter().filter(|one| one.parameter != own.parameter);
+    let others = others.filter(|one| has_part(&one.to, &own.to));
+    let used = globals.iter().filter(|global| {
+        has_part(&global.element, &own.to) || is_byte && !are_compatible(&global.element, &own.to)
+    });
+    let others = others.map(|one| format!("*{}", one.name));
+    others
+        .chain(used.map(|global| global.name.clone()))
+        .collect()
+}
+
+/// Whether an object of one shape has an object of the other inside.
+fn has_part(whole: &Shape, part: &Shape) -> bool {
+    let is_or_has = |inner: &Shape| are_compatible(inner, part) || has_part(inner, part);
+    match whole {
+        Shape::Record { members, .. } => members.iter().any(|(_, _, member)| is_or_has(member)),
+        Shape::Array { element, .. } => is_or_has(element),
+        Shape::Scalar(_) | Shape::Pointer { .. } | Shape::Function { .. } => false,
     }
 }
 

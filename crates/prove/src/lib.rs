@@ -68,7 +68,7 @@ pub use simple::simple;
 pub use slice::deciding;
 pub use source::{EntryError, Source, find, link, want};
 pub use spec::{Spec, Wrong, WrongKind, spec};
-pub use told::{Told, shown_inputs, told};
+pub use told::{Told, beginning, shown_inputs, told};
 pub use tree::{Decision, Leaf, NodeId, Tree};
 pub use trusted::{Trusted, unchanged};
 pub use turn::{Turned, Turner};

@@ -27,6 +27,13 @@ pub fn standard_input(inputs: &[Given]) -> Vec<u8> {
     for given in inputs.iter().filter(|given| given.consumed) {
         match &given.kind {
             InputKind::Present => more &= given.bits != 0,
+            // A sign without a number is read, and nothing else.
+            InputKind::Unfit if more && given.bits != 0 => {
+                if !bytes.is_empty() {
+                    bytes.push(b'\n');
+                }
+                bytes.extend(b"-\n");
+            }
             InputKind::Scanned { conversion, ty } if more => match conversion.as_str() {
                 "s" => {
                     let first = given.name.ends_with("[0]");
@@ -35,7 +42,7 @@ pub fn standard_input(inputs: &[Given]) -> Vec<u8> {
                         bytes.push(b'\n');
                     }
                     let byte = given.bits as u8;
-                    word_ended |= byte == 0 || byte.is_ascii_whitespace();
+                    word_ended |= matches!(byte, b' ' | 9..=13);
                     if !word_ended {
                         bytes.push(byte);
                     }

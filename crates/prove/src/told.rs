@@ -1,9 +1,11 @@
 //! Describes to the user which inputs of a function are looked at, and what is assumed of them.
 
-use patchwright_ir::Type;
+use std::collections::BTreeSet;
+
+use patchwright_ir::{Callee, InstructionKind, Module, Target, Type, Value};
 use patchwright_symbolic::{
     InputKind, ParameterShape, Shape,
-    inputs::{Target, Way},
+    inputs::{self, Way},
     naming,
 };
 
@@ -25,6 +27,8 @@ pub struct Told {
 
 /// Pairs of pointers that are named at most.
 const MOST_PAIRS: usize = 3;
+/// Variables that are named at most.
+const MOST_NAMES: usize = 4;
 
 /// Returns the lines `Inputs:` and `Assumed:` for parameters of these shapes, as the flags in `wishes` permit them.
 pub fn told(shapes: &[ParameterShape], wishes: &Wishes) -> Told {
@@ -70,6 +74,15 @@ pub fn told(shapes: &[ParameterShape], wishes: &Wishes) -> Told {
             .push(format!("{names} {are} not null; `{flags}` drops this"));
     }
     apart(shapes, &mut told);
+    for one in shapes.iter().filter(|one| !one.outside.is_empty()) {
+        let (named, others) = one.outside.split_at(one.outside.len().min(MOST_PAIRS));
+        let named: Vec<String> = named.iter().map(|name| format!("`{name}`")).collect();
+        let mut words = format!("`{}` leads to no part of {}", one.name, named.join(", "));
+        if !others.is_empty() {
+            words.push_str(&format!(", nor of {} other objects", others.len()));
+        }
+        told.assumed.push(words);
+    }
     before(shapes, &mut told);
     let has_links = shapes.iter().any(|one| leads_from_structure(&one.shape, 0));
     if has_links && !wishes.links {
@@ -90,6 +103,76 @@ pub fn told(shapes: &[ParameterShape], wishes: &Wishes) -> Told {
         ));
     }
     told
+}
+
+/// What is assumed of the variables that a function of `module`, or one that it calls there, finds and that the program may
+/// have changed before: they hold what the program starts with. `havoc` sets those without a first value free.
+pub fn beginning(module: &Module, function: &str, havoc: bool) -> Option<String> {
+    let mut seen = BTreeSet::from([function]);
+    let mut open = vec![function];
+    let mut used: BTreeSet<&str> = BTreeSet::new();
+    while let Some(next) = open.pop() {
+        let body = module
+            .functions
+            .iter()
+            .find(|one| one.name == next && one.is_defined());
+        let blocks = body.into_iter().flat_map(|function| &function.blocks);
+        for instruction in blocks.flat_map(|block| &block.instructions) {
+            let mut called = Vec::new();
+            if let InstructionKind::Call {
+                callee: Callee::Direct(id),
+                ..
+            } = &instruction.kind
+            {
+                called.push(*id);
+            }
+            for operand in instruction.operands() {
+                match operand.value {
+                    Value::Address {
+                        target: Target::Function(id),
+                        ..
+                    } => called.push(id),
+                    Value::Address {
+                        target: Target::Global(id),
+                        ..
+                    } => {
+                        let global = &module.globals[id.index()];
+                        let data = global.data.as_ref().filter(|_| !global.constant);
+                        if data.is_some_and(|data| {
+                            !havoc || !data.bytes.is_empty() || !data.relocations.is_empty()
+                        }) {
+                            used.insert(global.name.as_str());
+                        }
+                    }
+                    _ => {}
+                }
+            }
+            let names = called.iter().map(|id| module.function(*id).name.as_str());
+            open.extend(names.filter(|name| seen.insert(name)));
+        }
+    }
+    let names: Vec<String> = used
+        .iter()
+        // One of a function has a number behind its name.
+        .map(|name| format!("`{}`", name.split('.').next().unwrap_or(name)))
+        .collect();
+    let (first, others) = names.split_at(names.len().min(MOST_NAMES));
+    let holds = if names.len() == 1 { "holds" } else { "hold" };
+    let rest = match others.len() {
+        0 => String::new(),
+        others => format!(" and {others} other variables"),
+    };
+    let flag = if havoc {
+        ""
+    } else {
+        "; `--havoc` drops this where the source gives no value"
+    };
+    (!names.is_empty()).then(|| {
+        format!(
+            "{}{rest} {holds} what the program starts with{flag}",
+            first.join(", ")
+        )
+    })
 }
 
 /// What is taken for granted of what lies before what pointers lead to.
@@ -137,13 +220,13 @@ fn many(to: &Shape, count: u64, text: bool) -> String {
 
 fn other(way: &Way) -> String {
     match (&way.to, way.most) {
-        (Target::Pointer { name, .. }, 0) => format!("to the same as `{name}`"),
-        (Target::Pointer { name, .. }, _) if way.before.is_some() => {
+        (inputs::Target::Pointer { name, .. }, 0) => format!("to the same as `{name}`"),
+        (inputs::Target::Pointer { name, .. }, _) if way.before.is_some() => {
             format!("into the array of `{name}`, before or behind it")
         }
-        (Target::Pointer { name, .. }, _) => format!("into the array of `{name}`"),
-        (Target::Global(name), 0) => format!("to `{name}`"),
-        (Target::Global(name), _) => format!("into `{name}`"),
+        (inputs::Target::Pointer { name, .. }, _) => format!("into the array of `{name}`"),
+        (inputs::Target::Global(name), 0) => format!("to `{name}`"),
+        (inputs::Target::Global(name), _) => format!("into `{name}`"),
     }
 }
 
@@ -165,8 +248,9 @@ fn apart(shapes: &[ParameterShape], told: &mut Told) {
                 let mut ways = one.ways.iter().filter(|(name, _)| name == a || name == b);
                 ways.any(|(from, ways)| {
                     let to = if from == a { b } else { a };
-                    ways.iter()
-                        .any(|way| matches!(&way.to, Target::Pointer { name, .. } if name == to))
+                    ways.iter().any(
+                        |way| matches!(&way.to, inputs::Target::Pointer { name, .. } if name == to),
+                    )
                 })
             });
             // Objects of different types are different ones, but for bytes.
@@ -284,7 +368,7 @@ fn is_entered(pointer: &str, all: &[Given]) -> bool {
     all.iter().any(|one| {
         let is_it = |way: &Way| {
             way.distance.is_some()
-                && matches!(&way.to, Target::Pointer { name, .. } if name == pointer)
+                && matches!(&way.to, inputs::Target::Pointer { name, .. } if name == pointer)
         };
         one.bits != 0 && matches!(&one.kind, InputKind::Same { way, .. } if is_it(way))
     })

@@ -405,6 +405,10 @@ pub(crate) fn input_type(kind: &InputKind) -> Option<Type> {
             Some(Type::U8)
         }
         InputKind::Distance { .. } => Some(Type::I16),
-        InputKind::Null | InputKind::Present | InputKind::Length | InputKind::Same { .. } => None,
+        InputKind::Null
+        | InputKind::Present
+        | InputKind::Unfit
+        | InputKind::Length
+        | InputKind::Same { .. } => None,
     }
 }

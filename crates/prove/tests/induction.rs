@@ -12,10 +12,16 @@ use patchwright_symbolic::Entry;
 
 /// How many loops are followed where a function, or `main`, is proved.
 fn proved(reader: &mut Reader, text: &str, function: &str) -> Option<usize> {
+    proved_of(reader, text, function, &[])
+}
+
+/// The same, where other checks are asked for.
+fn proved_of(reader: &mut Reader, text: &str, function: &str, checks: &[&str]) -> Option<usize> {
     let sources = [reader.source("unit.c", text)];
     let library = reader.library();
     let asked = Asked {
         function: Some(function.to_owned()),
+        checks: checks.iter().map(|&one| one.to_owned()).collect(),
         ..Asked::default()
     };
     deep(|| {
@@ -251,4 +257,31 @@ fn what_is_proved_of_random_loops_holds_in_all_their_executions() {
     }
     println!("{count} loops: {right} proved, {open} that never fail are not");
     assert!(right > 0);
+}
+
+#[test]
+fn loops_end_where_some_number_gets_less_with_each_round() {
+    let ends = [
+        "int f(int n) { int i = 0; while (i < n) i++; return 0; }",
+        "int f(int n) { while (n > 5) n -= 2; return 0; }",
+        "int f(int n) { int i; for (i = 0; i < 70000; i += 3) ; return i > 0; }",
+        "int f(unsigned n) { while (n) n /= 2; return 0; }",
+        "int f(unsigned a, unsigned b) { while (b) { unsigned r = a % b; a = b; b = r; } return 0; }",
+        "int f(int n) { int i, j, s = 0; for (i = 0; i < n; i++) for (j = i; j > 0; j--) s ^= j; return s; }",
+        "int f(unsigned a, unsigned b) { while (a != b) { if (a > b) b = b + 1; else return 1; } return 0; }",
+    ];
+    let goes_on = [
+        // With an odd number, at the end of the numbers, and where one input goes back.
+        "int f(unsigned n) { while (n != 0) n += 2; return 0; }",
+        "int f(unsigned n) { for (unsigned i = 0; i <= n; i++) ; return 0; }",
+        "int f(int n) { int i = 0; while (i < 90000) { if (i == 5000 && n == 77) i--; i++; } return 0; }",
+        "int f(int n) { int i, j; for (i = 0; i < n; i++) for (j = 0; j != 300; j++) if (j == n) j = 7; return 0; }",
+        "int g(void); int f(int n) { while (n > 0) if (g()) n--; else n = n + 0; return 0; }",
+    ];
+    let mut reader = Reader::new();
+    let mut found = |text: &str| proved_of(&mut reader, text, "f", &["termination"]).is_some();
+    let wrong: Vec<&str> = ends.into_iter().filter(|text| !found(text)).collect();
+    assert!(wrong.is_empty(), "these end: {wrong:#?}");
+    let wrong: Vec<&str> = goes_on.into_iter().filter(|text| found(text)).collect();
+    assert!(wrong.is_empty(), "these may go on for ever: {wrong:#?}");
 }

@@ -188,7 +188,7 @@ impl Comparison {
                     "32;1",
                     &format!(
                         "Equal for all inputs{}{}",
-                        with_arguments(self.arguments),
+                        with_arguments(self.arguments, false),
                         match (self.inputs.is_empty(), self.assumed.is_empty()) {
                             (true, true) => "",
                             (true, false) => " that are assumed",
@@ -200,7 +200,7 @@ impl Comparison {
             "equal-within-bound" => format!(
                 "{}: {of} does the same in both versions{} as long as no loop has more than {} rounds; some have more:",
                 style.paint("33;1", "Equal within the bound"),
-                with_arguments(self.arguments),
+                with_arguments(self.arguments, false),
                 self.bound
             ),
             "different" => {
@@ -265,7 +265,7 @@ impl Comparison {
                 let _ = writeln!(
                     text,
                     "For all other inputs{} both versions do the same{within}: proved.",
-                    with_arguments(self.arguments)
+                    with_arguments(self.arguments, false)
                 );
             } else if self.more_differ {
                 let _ = writeln!(

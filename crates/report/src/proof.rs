@@ -243,6 +243,9 @@ pub struct Report {
     pub instructions: Option<u64>,
     /// How many arguments the program gets, where it looks at them. The verdict is about so many.
     pub arguments: Option<u32>,
+    /// The verdict is also about fewer arguments, down to none.
+    #[serde(default)]
+    pub fewer_arguments: bool,
     /// What is known.
     pub verdict: Verdict,
     /// For a proved program: how many places were checked, if counted.
@@ -330,7 +333,7 @@ impl Report {
                     "{}: {} holds for all inputs{}{}.",
                     style.paint("32;1", "Proved"),
                     self.entry,
-                    with_arguments(self.arguments),
+                    with_arguments(self.arguments, self.fewer_arguments),
                     if self.inputs.is_empty() && self.assumed.is_empty() {
                         ""
                     } else {
@@ -361,7 +364,7 @@ impl Report {
                      beyond that:",
                     style.paint("33;1", "Bounded"),
                     self.entry,
-                    with_arguments(self.arguments),
+                    with_arguments(self.arguments, self.fewer_arguments),
                     count(followed, "path", "paths"),
                     grouped(self.instructions.unwrap_or(0)),
                 );
@@ -374,7 +377,7 @@ impl Report {
                     "{}: {} holds for all inputs{} as far as {}{}, and executions go on beyond that:",
                     style.paint("33;1", "Bounded"),
                     self.entry,
-                    with_arguments(self.arguments),
+                    with_arguments(self.arguments, self.fewer_arguments),
                     count(
                         u64::from(self.bound),
                         "round of each loop",

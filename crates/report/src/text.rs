@@ -33,12 +33,13 @@ pub fn count(number: u64, one: &str, many: &str) -> String {
 }
 
 /// What a statement about a program's inputs is limited to: so many arguments, where it looks at them.
-pub(crate) fn with_arguments(count: Option<u32>) -> String {
+pub(crate) fn with_arguments(count: Option<u32>, or_fewer: bool) -> String {
+    let most = if or_fewer { "at most " } else { "" };
     match count {
         None => String::new(),
         Some(0) => " without arguments".to_owned(),
-        Some(1) => " with 1 argument".to_owned(),
-        Some(count) => format!(" with {count} arguments"),
+        Some(1) => format!(" with {most}1 argument"),
+        Some(count) => format!(" with {most}{count} arguments"),
     }
 }
 

@@ -89,6 +89,8 @@ pub enum InputKind {
     /// There is something left for a conversion of `scanf` to read, where the term (a truth value)
     /// holds.
     Present,
+    /// What is left is something else than a conversion of `scanf` wants, where the term (a truth value) holds.
+    Unfit,
     /// A byte of standard input, by its position.
     Byte(u32),
     /// The length of standard input in bytes.

@@ -145,6 +145,7 @@ mod tests {
                 shape: Shape::Scalar(Type::Ptr),
                 ways: vec![(name.to_owned(), to.iter().map(way).collect())],
                 before: Vec::new(),
+                outside: Vec::new(),
             }
         };
         let all = [

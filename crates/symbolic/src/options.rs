@@ -214,6 +214,8 @@ pub struct ParameterShape {
     pub ways: Vec<(String, Vec<Way>)>,
     /// What lies before what pointers in it and behind it lead to, by their names, where others lead into their arrays.
     pub before: Vec<(String, Before)>,
+    /// Objects to a part of which it is taken not to lead, though C would let it.
+    pub outside: Vec<String>,
 }
 
 impl ParameterShape {

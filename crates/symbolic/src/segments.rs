@@ -320,6 +320,7 @@ impl<'m> Segments<'m> {
                     shape: Shape::Scalar(ty),
                     ways: Vec::new(),
                     before: Vec::new(),
+                    outside: Vec::new(),
                 },
             });
         }

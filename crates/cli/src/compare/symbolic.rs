@@ -777,7 +777,7 @@ pub fn sample(samples: &[Vec<Given>; 2]) -> Vec<(String, String)> {
     let reads = all.iter().any(|given| {
         matches!(
             given.kind,
-            InputKind::Scanned { .. } | InputKind::Byte(_) | InputKind::Present
+            InputKind::Scanned { .. } | InputKind::Byte(_) | InputKind::Present | InputKind::Unfit
         )
     });
     let is_value = |given: &&&Given| {
@@ -786,6 +786,7 @@ pub fn sample(samples: &[Vec<Given>; 2]) -> Vec<(String, String)> {
             InputKind::Scanned { .. }
                 | InputKind::Byte(_)
                 | InputKind::Present
+                | InputKind::Unfit
                 | InputKind::Length
                 | InputKind::ArgumentByte(..)
                 | InputKind::ArgumentNumber(..)

@@ -70,6 +70,68 @@ impl Job<'_> {
 
     /// The same, where structures that structures lead to are their own.
     fn decided_of_trees(&mut self) -> Result<Decided, Problem> {
+        let known = self.decided_for_one_number()?;
+        match self.args.arguments.is_none() && self.args.paths.is_none() {
+            true => self.for_other_numbers(known),
+            false => Ok(known),
+        }
+    }
+
+    /// What holds for some arguments need not hold for fewer: a program that looks at their number should be ready for that.
+    fn for_other_numbers(&mut self, mut known: Decided) -> Result<Decided, Problem> {
+        let others = self.program.other_arguments();
+        if others.is_empty()
+            || self.program.reference.is_some()
+            || !matches!(known.verdict, Verdict::Proved)
+        {
+            return Ok(known);
+        }
+        let conflicts = self
+            .args
+            .conflicts
+            .unwrap_or(u64::MAX)
+            .min(deeper::CONFLICTS);
+        let most = self.instructions().min(deeper::INSTRUCTIONS);
+        for number in others {
+            let before = self.program.entry.clone();
+            let is_more = self.program.arguments().is_some_and(|own| number > own);
+            if let Entry::Main { arguments, .. } = &mut self.program.entry {
+                *arguments = number;
+            }
+            let bound = known.options.bound;
+            match self.decided_within(bound, (Some(conflicts), most)) {
+                Ok(next) if matches!(next.verdict, Verdict::Failed(_)) => return Ok(next),
+                Ok(next) if matches!(next.verdict, Verdict::Proved) => {
+                    if is_more {
+                        known = next;
+                    } else {
+                        self.program.entry = before;
+                    }
+                    known.report.fewer_arguments = number == 0 || is_more;
+                }
+                // What is known stays known.
+                Ok(_) | Err(Problem::Interrupted) => {
+                    self.program.entry = before;
+                    break;
+                }
+                Err(other) => return Err(other),
+            }
+        }
+        let gets = "the program gets ";
+        for note in known
+            .report
+            .notes
+            .iter_mut()
+            .filter(|_| known.report.fewer_arguments)
+        {
+            if let Some(rest) = note.strip_prefix(gets) {
+                *note = format!("{gets}at most {rest}");
+            }
+        }
+        Ok(known)
+    }
+
+    fn decided_for_one_number(&mut self) -> Result<Decided, Problem> {
         let mut known = self.decided_for_arguments()?;
         self.look_for_endless(&mut known);
         let is_short = self.args.longest.is_none() && self.program.reference.is_none();
@@ -407,6 +469,7 @@ impl Job<'_> {
                     .any(|one| one.kind == UnwindingKind::Instructions))
             .then_some(options.instructions),
             arguments: program.arguments(),
+            fewer_arguments: false,
             verdict,
             checks: Some(encoding.counts.checks).filter(|_| verdict == proof::Verdict::Proved),
             stated: program.reference.is_some() || program.has_assertion(),

@@ -3,6 +3,9 @@
 /// The lengths of arguments in bytes, tried one after the other while the program holds.
 pub const LONGEST: [u32; 3] = [8, 24, 72];
 
+/// Arguments that a program gets at most which reads any number of them, if nobody says how many.
+pub const MOST_ARGUMENTS: u32 = 3;
+
 /// The first bound of the rounds of loops.
 pub const FIRST: u32 = 16;
 /// The largest bound of the rounds of loops.

@@ -8,8 +8,9 @@ use patchwright_interpret::Ending;
 use patchwright_ir::Module;
 use patchwright_lower::lower;
 use patchwright_prove::{
-    Counterexample, For, Given, Replay, Source, Told, Trusted, WrongKind, agreement, arguments,
-    arguments_read, compared, execute, find, harness, has_initial_values, initial_harness,
+    ArgumentsRead, Counterexample, For, Given, Replay, Source, Told, Trusted, WrongKind, agreement,
+    arguments, arguments_read, beginning, compared, execute, find, harness, has_initial_values,
+    initial_harness,
     inputs::{Wishes, check, connect, parameters},
     standard_input, told, want,
 };
@@ -35,10 +36,12 @@ pub struct Program {
     pub reference: Option<Reference>,
     /// Seconds that reading has taken.
     pub seconds: f64,
-    looks_at_arguments: bool,
+    looked_at: ArgumentsRead,
     function: Option<String>,
     shapes: Vec<ParameterShape>,
     wishes: Wishes,
+    /// What is assumed of the variables that the function finds.
+    beginning: Option<String>,
     reader: std::sync::Mutex<Reader>,
 }
 
@@ -186,16 +189,23 @@ pub fn assembled(
             *arguments = args.arguments.unwrap_or(looked_at.count());
         }
     }
+    let beginning = args.function.as_deref().and_then(|name| {
+        let (position, _) = find(&sources, name).ok()?;
+        let source = &sources[position];
+        let module = lower(&source.unit, &source.path);
+        beginning(&module, name, args.havoc)
+    });
     Ok(Program {
         sources,
         library,
         entry,
         reference,
-        looks_at_arguments: looked_at.some,
+        looked_at,
         seconds: started.elapsed().as_secs_f64(),
         function: args.function.clone(),
         shapes,
         wishes,
+        beginning,
         reader: std::sync::Mutex::new(reader),
     })
 }
@@ -307,8 +317,21 @@ impl Program {
     /// Returns the number of arguments of a whole program that reads arguments.
     pub fn arguments(&self) -> Option<u32> {
         match self.entry {
-            Entry::Main { arguments, .. } => self.looks_at_arguments.then_some(arguments),
+            Entry::Main { arguments, .. } => self.looked_at.some.then_some(arguments),
             Entry::Function { .. } => None,
+        }
+    }
+
+    /// Other numbers of arguments for which a program that looks at their number is proved, where nobody says how many it
+    /// gets.
+    pub fn other_arguments(&self) -> Vec<u32> {
+        let more = match self.looked_at.any {
+            true => deeper::MOST_ARGUMENTS,
+            false => 0,
+        };
+        match self.arguments() {
+            Some(own) if self.looked_at.number => (0..own).rev().chain(own + 1..=more).collect(),
+            _ => Vec::new(),
         }
     }
 
@@ -347,7 +370,9 @@ impl Program {
 
     /// Returns the description of the inputs for the report.
     pub fn told(&self) -> Told {
-        told(&self.shapes, &self.wishes)
+        let mut told = told(&self.shapes, &self.wishes);
+        told.assumed.extend(self.beginning.clone());
+        told
     }
 
     /// Returns the name of what is proved, for messages.

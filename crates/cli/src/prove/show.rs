@@ -88,6 +88,7 @@ pub fn inputs(given: &[Given]) -> Vec<proof::Input> {
                 InputKind::ArgumentByte(..)
                     | InputKind::ArgumentNumber(..)
                     | InputKind::Present
+                    | InputKind::Unfit
                     | InputKind::Length
             )
     };
@@ -107,7 +108,7 @@ pub fn counterexample(
     let reads = found.inputs.iter().any(|given| {
         matches!(
             given.kind,
-            InputKind::Scanned { .. } | InputKind::Byte(_) | InputKind::Present
+            InputKind::Scanned { .. } | InputKind::Byte(_) | InputKind::Present | InputKind::Unfit
         )
     });
     let bytes = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();

@@ -46,6 +46,13 @@ impl Report {
             merged.instructions = parts.iter().filter_map(|report| report.instructions).min();
             // Each part counts what the others look at, too.
             merged.checks = parts.iter().filter_map(|report| report.checks).max();
+            // One that speaks of a single number of arguments speaks of the number that all parts began with.
+            let single = parts.iter().find(|report| !report.fewer_arguments);
+            merged.fewer_arguments = single.is_none();
+            merged.arguments = match single {
+                Some(single) => single.arguments,
+                None => parts.iter().filter_map(|report| report.arguments).min(),
+            };
             if parts.iter().any(|report| report.induction.is_none()) {
                 merged.induction = None;
             }
@@ -118,6 +125,7 @@ mod tests {
             bound,
             instructions: None,
             arguments: None,
+            fewer_arguments: false,
             verdict,
             checks: None,
             stated: true,

@@ -1,22 +1,16 @@
 //! Standard input: bytes, or what `scanf` makes of them.
 //!
 //! A program that reads bytes gets any bytes, up to a limit. One that reads by `scanf` gets any values
-//! that its conversions can give; nothing is said of how they are written. A program that does both is
-//! not encoded.
+//! that its conversions can give ([`super::scanf`]). A program that does both is not encoded.
 
-use patchwright_ir::Type;
 use patchwright_solve::{Sort, Term};
 
-use super::{
-    model::{Given, Model, usual},
-    output::constant_string,
-};
+use super::model::{Given, Model, usual};
 use crate::{
     calling::Call,
     content::Read,
     encoder::{Dead, Encoder, Go, World},
     encoding::InputKind,
-    meaning,
 };
 
 pub(super) fn find(name: &str) -> Option<Model> {
@@ -25,13 +19,13 @@ pub(super) fn find(name: &str) -> Option<Model> {
         "getc" | "fgetc" | "_IO_getc" => usual(getc),
         "fgets" => usual(fgets),
         "read" => usual(read),
-        "scanf" | "__isoc99_scanf" | "__isoc23_scanf" => usual(scanf),
+        "scanf" | "__isoc99_scanf" | "__isoc23_scanf" => usual(super::scanf::scanf),
         "ungetc" => usual(ungetc),
         _ => None,
     }
 }
 
-fn mixed<T>(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &World) -> Go<T> {
+pub(super) fn mixed<T>(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &World) -> Go<T> {
     encoder.unknown(
         world,
         "standard input is read both by bytes and by `scanf`",
@@ -234,7 +228,7 @@ fn read(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Given 
 }
 
 /// Writes a byte where a condition holds.
-fn put(
+pub(super) fn put(
     encoder: &mut Encoder<'_>,
     call: &Call<'_>,
     world: &mut World,
@@ -246,209 +240,4 @@ fn put(
     let written = encoder.terms.truth(true);
     let value = Read { value, written };
     encoder.write_where(world, condition, (at, 1), value, call.place)
-}
-
-/// The type of the object that a conversion of `scanf` stores.
-fn stored(conversion: &str) -> Option<Type> {
-    let letter = conversion.chars().last()?;
-    let size = &conversion[..conversion.len() - 1];
-    Some(match (letter, size) {
-        ('d' | 'i', "") => Type::I32,
-        ('d' | 'i', "l" | "ll" | "j" | "z" | "t" | "q") => Type::I64,
-        ('d' | 'i', "h") => Type::I16,
-        ('d' | 'i', "hh") => Type::I8,
-        ('u' | 'x' | 'X' | 'o', "") => Type::U32,
-        ('u' | 'x' | 'X' | 'o', "l" | "ll" | "j" | "z" | "t" | "q") => Type::U64,
-        ('u' | 'x' | 'X' | 'o', "h") => Type::U16,
-        ('u' | 'x' | 'X' | 'o', "hh") => Type::U8,
-        ('f' | 'g' | 'e' | 'a', "") => Type::F32,
-        ('f' | 'g' | 'e' | 'a', "l") => Type::F64,
-        ('c', "") => Type::I8,
-        _ => return None,
-    })
-}
-
-/// The conversions of a format: suppressed or not, and how they are spelled without width.
-fn conversions(format: &[u8]) -> Option<Vec<(bool, Option<u64>, String)>> {
-    let text = std::str::from_utf8(format).ok()?;
-    let mut found = Vec::new();
-    let mut rest = text.chars().peekable();
-    while let Some(letter) = rest.next() {
-        if letter != '%' {
-            continue;
-        }
-        if rest.peek() == Some(&'%') {
-            rest.next();
-            continue;
-        }
-        let suppressed = rest.next_if_eq(&'*').is_some();
-        let mut width = String::new();
-        while let Some(digit) = rest.next_if(char::is_ascii_digit) {
-            width.push(digit);
-        }
-        let mut spelled = String::new();
-        while let Some(size) = rest.next_if(|letter| "hlLjztq".contains(*letter)) {
-            spelled.push(size);
-        }
-        let last = rest.next()?;
-        if last == '[' {
-            return None;
-        }
-        spelled.push(last);
-        found.push((suppressed, width.parse().ok(), spelled));
-    }
-    Some(found)
-}
-
-fn scanf(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Given {
-    if !encoder.bytes.is_empty() {
-        return mixed(encoder, call, world);
-    }
-    encoder.scanned = true;
-    let Some((_, format)) = call.argument(0) else {
-        return Ok(None);
-    };
-    let format = constant_string(encoder, call, world, format)?;
-    let Some(list) = format.as_deref().and_then(conversions) else {
-        encoder.unknown(world, "a format of `scanf` that is not encoded", call.place);
-        return Err(Dead);
-    };
-    if !call.used {
-        encoder
-            .note("`scanf` succeeds wherever the program does not look at its result".to_owned());
-    }
-    let mut count = encoder.terms.constant(32, 0);
-    let one = encoder.terms.constant(32, 1);
-    let mut next = 1;
-    for (suppressed, width, conversion) in list {
-        let there = match call.used {
-            false => encoder.terms.truth(true),
-            true => {
-                let name = "scanf.more";
-                let kind = InputKind::Present;
-                let more = encoder.input(name, kind, Sort::Bool, world, call.place.clone());
-                let not_over = encoder.terms.not(world.input_over);
-                let there = encoder.terms.and(more, not_over);
-                encoder.settled(there, call.place)
-            }
-        };
-        let over = encoder.terms.not(there);
-        world.input_over = encoder.terms.or(world.input_over, over);
-        if conversion == "s" {
-            let Some((_, to)) = call.argument(next) else {
-                return Ok(None);
-            };
-            next += 1;
-            word(encoder, call, world, to, width, there)?;
-        } else {
-            let Some(ty) = stored(&conversion) else {
-                let reason = format!("the conversion `%{conversion}` of `scanf`");
-                encoder.unknown(world, reason, call.place);
-                return Err(Dead);
-            };
-            let sort = Sort::Bits(meaning::width(ty).unwrap_or(32));
-            let kind = InputKind::Scanned {
-                conversion: conversion.clone(),
-                ty,
-            };
-            let value = encoder.input("scanf", kind, sort, world, call.place.clone());
-            if suppressed {
-                continue;
-            }
-            let Some((_, to)) = call.argument(next) else {
-                return Ok(None);
-            };
-            next += 1;
-            let bytes = ty.size() as u32;
-            let written = encoder.terms.truth(true);
-            let new = Read { value, written };
-            encoder.write_where(world, there, (to, bytes), new, call.place)?;
-        }
-        if !suppressed {
-            let more = encoder.terms.add(count, one);
-            count = encoder.terms.ite(there, more, count);
-        }
-    }
-    // Nothing read at all is the end of the input.
-    let zero = encoder.terms.constant(32, 0);
-    let end = encoder.terms.constant(32, u128::from(u32::MAX));
-    let none = encoder.terms.eq(count, zero);
-    let over = encoder.terms.and(none, world.input_over);
-    Ok(Some(Some(encoder.terms.ite(over, end, count))))
-}
-
-/// A word of `%s`: any bytes that are no blanks, as many as fit the object or the limit of input.
-fn word(
-    encoder: &mut Encoder<'_>,
-    call: &Call<'_>,
-    world: &mut World,
-    to: Term,
-    width: Option<u64>,
-    there: Term,
-) -> Go<()> {
-    let most = width
-        .unwrap_or(u64::MAX)
-        .min(u64::from(encoder.options.input));
-    let name = encoder.unique("scanf.word");
-    let mut on = there;
-    for index in 0..=most {
-        let zero = encoder.terms.constant(8, 0);
-        let byte = match index == most {
-            true => zero,
-            false => {
-                let kind = InputKind::Scanned {
-                    conversion: "s".to_owned(),
-                    ty: Type::U8,
-                };
-                let name = format!("{name}[{index}]");
-                let any = encoder.input(&name, kind, Sort::Bits(8), world, call.place.clone());
-                let blank = is_blank(encoder, any);
-                if index == 0 {
-                    begins(encoder, call, world, (any, blank), on)?;
-                }
-                encoder.terms.ite(blank, zero, any)
-            }
-        };
-        // A word that is too long for its object is the program's fault.
-        put(encoder, call, world, (to, index), on, byte)?;
-        let ends = encoder.terms.eq(byte, zero);
-        let goes_on = encoder.terms.not(ends);
-        on = encoder.terms.and(on, goes_on);
-        on = encoder.settled(on, call.place);
-        if encoder.terms.as_truth(on) == Some(false) {
-            break;
-        }
-    }
-    Ok(())
-}
-
-/// A word begins with a letter: executions whose input says otherwise are none.
-fn begins(
-    encoder: &mut Encoder<'_>,
-    call: &Call<'_>,
-    world: &mut World,
-    (byte, blank): (Term, Term),
-    on: Term,
-) -> Go<()> {
-    let zero = encoder.terms.constant(8, 0);
-    let empty = encoder.terms.eq(byte, zero);
-    let none = encoder.terms.or(empty, blank);
-    let bad = encoder.terms.and(on, none);
-    let bad = encoder.settled(bad, call.place);
-    let violated = encoder.terms.and(world.path.term(), bad);
-    encoder.violated.push(violated);
-    let good = encoder.terms.not(bad);
-    world.path = world.path.and(encoder.terms, good).ok_or(Dead)?;
-    Ok(())
-}
-
-/// Whether a byte ends a word.
-fn is_blank(encoder: &mut Encoder<'_>, byte: Term) -> Term {
-    let space = encoder.terms.constant(8, u128::from(b' '));
-    let (tab, carriage) = (encoder.terms.constant(8, 9), encoder.terms.constant(8, 13));
-    let is_space = encoder.terms.eq(byte, space);
-    let above = encoder.terms.ule(tab, byte);
-    let below = encoder.terms.ule(byte, carriage);
-    let control = encoder.terms.and(above, below);
-    encoder.terms.or(is_space, control)
 }

@@ -10,6 +10,7 @@ mod input;
 pub(crate) mod model;
 mod number;
 mod output;
+mod scanf;
 mod unknown;
 mod unsupported;
 mod verifier;

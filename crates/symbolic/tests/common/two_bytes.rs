@@ -71,6 +71,7 @@ pub fn entry() -> Entry {
         shape: Shape::Scalar(ty),
         ways: Vec::new(),
         before: Vec::new(),
+        outside: Vec::new(),
     };
     Entry::Function {
         name: "f".to_owned(),
