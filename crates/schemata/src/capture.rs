@@ -65,13 +65,7 @@ pub fn pure_functions(unit: &TranslationUnit, excluded: &BTreeSet<&str>) -> BTre
         let before = pure.len();
         for function in &unit.functions {
             let loops = function.stmts.iter().any(|stmt| {
-                matches!(
-                    stmt.kind,
-                    StmtKind::While { .. }
-                        | StmtKind::Do { .. }
-                        | StmtKind::For { .. }
-                        | StmtKind::Goto(_)
-                )
+                stmt.kind.loop_body().is_some() || matches!(stmt.kind, StmtKind::Goto(_))
             });
             let scalar = result_type(unit, function.return_type).is_ok_and(|ty| ty.is_some());
             if excluded.contains(function.name.as_str())
@@ -241,7 +235,7 @@ impl<'a> Walker<'a> {
                 roots.push(id);
                 continue;
             }
-            todo.extend(children(function, id));
+            todo.extend(function.stmt(id).kind.inner());
         }
         roots.sort_by_key(|id| function.stmt(*id).place.editable().map(|span| span.start));
         roots
@@ -758,23 +752,5 @@ fn bad(pieces: &Captured<'_>, check: Check, first: usize) -> String {
             pieces.bad_write(&end, &format!("{}+1", length(text)))
         }
         Check::Classified(value) => out_of_table(&name(value)),
-    }
-}
-
-fn children(function: &Function, id: StmtId) -> Vec<StmtId> {
-    match &function.stmt(id).kind {
-        StmtKind::Compound(list) => list.clone(),
-        StmtKind::If {
-            then, otherwise, ..
-        } => std::iter::once(*then).chain(*otherwise).collect(),
-        StmtKind::While { body, .. }
-        | StmtKind::Do { body, .. }
-        | StmtKind::Switch { body, .. }
-        | StmtKind::Case(body)
-        | StmtKind::Default(body)
-        | StmtKind::Label { body, .. } => vec![*body],
-        StmtKind::For { init, body, .. } => init.iter().copied().chain([*body]).collect(),
-        StmtKind::Other { statements, .. } => statements.clone(),
-        _ => Vec::new(),
     }
 }

@@ -14,8 +14,8 @@ pub(crate) mod given;
 mod members;
 
 use patchwright_csource::{
-    CastKind, ExprId, ExprKind, Function, Place, Scope, ScopeMap, StmtId, StmtKind, Storage,
-    UnaryOperator, VarId, types::TypeKind,
+    CastKind, ExprId, ExprKind, Function, Part, Place, Role, Scope, ScopeMap, Slot, StmtId,
+    StmtKind, Storage, UnaryOperator, VarId, types::TypeKind,
 };
 use patchwright_text::{Beside, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -449,26 +449,25 @@ impl Planner<'_, '_, '_> {
     }
 
     fn effects(&self, id: ExprId, effects: &mut Effects) {
-        match &self.function.expr(id).kind {
-            ExprKind::Variable(variable) => {
-                effects.variables.insert(*variable);
-                effects.shared |= self.reach(*variable) != Reach::Private;
+        for id in self.function.within(id) {
+            match &self.function.expr(id).kind {
+                ExprKind::Variable(variable) => {
+                    effects.variables.insert(*variable);
+                    effects.shared |= self.reach(*variable) != Reach::Private;
+                }
+                ExprKind::Member { arrow: true, .. }
+                | ExprKind::Subscript { .. }
+                | ExprKind::Unary {
+                    operator: UnaryOperator::Dereference,
+                    ..
+                } => effects.memory = true,
+                ExprKind::Call { .. } => effects.calls = true,
+                ExprKind::Other { kind, .. } if kind != "InitListExpr" => {
+                    effects.calls = true;
+                    effects.memory = true;
+                }
+                _ => {}
             }
-            ExprKind::Member { arrow: true, .. }
-            | ExprKind::Subscript { .. }
-            | ExprKind::Unary {
-                operator: UnaryOperator::Dereference,
-                ..
-            } => effects.memory = true,
-            ExprKind::Call { .. } => effects.calls = true,
-            ExprKind::Other { kind, .. } if kind != "InitListExpr" => {
-                effects.calls = true;
-                effects.memory = true;
-            }
-            _ => {}
-        }
-        for child in self.function.children(id) {
-            self.effects(child, effects);
         }
     }
 
@@ -528,96 +527,67 @@ impl Planner<'_, '_, '_> {
     fn stmt(&mut self, id: StmtId, position: Position) {
         let stmt = self.function.stmt(id);
         let at_place = self.place(id, position);
+        if let StmtKind::Declaration(variables) = &stmt.kind {
+            if !at_place {
+                self.initializers(variables);
+            }
+            return;
+        }
+        for part in stmt.kind.parts() {
+            match part {
+                Part::Statement(inner, slot) => match slot {
+                    Slot::Block(_) => self.stmt(inner, Position::Block),
+                    Slot::Arm | Slot::Loop => self.stmt(inner, Position::Body),
+                    Slot::Init | Slot::Switch => self.stmt(inner, Position::Fixed),
+                    Slot::Labelled => self.stmt(inner, Position::Labelled),
+                    Slot::Unknown => {}
+                },
+                Part::Expression(expr, role) => {
+                    // What stands in front of a loop is not in front of each round.
+                    let every_round = stmt.kind.loop_body().is_some();
+                    if role != Role::Unknown && (every_round || !at_place) {
+                        let touched = match role {
+                            Role::Result => self.all() | CALL,
+                            _ => self.mask(expr),
+                        };
+                        self.wrap(expr, touched, &[]);
+                    }
+                }
+                Part::Variable(_) => {}
+            }
+        }
         match &stmt.kind {
             StmtKind::Compound(inner) => {
-                for &stmt in inner {
-                    self.stmt(stmt, Position::Block);
-                }
                 if let Some(&last) = inner.last() {
                     self.place_behind(last, Position::Block);
                 }
             }
-            StmtKind::Declaration(variables) => {
-                let initializers: Vec<ExprId> = variables
-                    .iter()
-                    .filter_map(|&id| {
-                        let variable = self.builder.unit.variable(id);
-                        (variable.storage == Storage::Local)
-                            .then_some(variable.initializer)
-                            .flatten()
-                    })
-                    .collect();
-                if at_place {
-                    return;
-                }
-                let own = self.declared(variables);
-                // Without an expression the old value could be taken for one of the new variable.
-                if initializers.is_empty() {
-                    self.untrack(|bit| own & bit != 0);
-                }
-                for initializer in initializers {
-                    let mask = self.mask(initializer) | own;
-                    self.wrap(initializer, mask, variables);
-                }
-            }
-            StmtKind::Expression(expr) if !at_place => {
-                let mask = self.mask(*expr);
-                self.wrap(*expr, mask, &[]);
-            }
             StmtKind::If {
-                condition,
                 then,
-                otherwise,
-            } => {
-                if !at_place {
-                    let mask = self.mask(*condition);
-                    self.wrap(*condition, mask, &[]);
-                }
-                self.stmt(*then, Position::Body);
-                match otherwise {
-                    Some(otherwise) => self.stmt(*otherwise, Position::Body),
-                    None => self.place_otherwise(id, *then),
-                }
-            }
-            StmtKind::While { condition, body } | StmtKind::Do { body, condition } => {
-                let mask = self.mask(*condition);
-                self.wrap(*condition, mask, &[]);
-                self.stmt(*body, Position::Body);
-            }
-            StmtKind::For {
-                init,
-                condition,
-                increment,
-                body,
-            } => {
-                if let Some(init) = init {
-                    self.stmt(*init, Position::Fixed);
-                }
-                for expr in [condition, increment].into_iter().flatten() {
-                    let mask = self.mask(*expr);
-                    self.wrap(*expr, mask, &[]);
-                }
-                self.stmt(*body, Position::Body);
-            }
-            StmtKind::Switch { condition, body } => {
-                if !at_place {
-                    let mask = self.mask(*condition);
-                    self.wrap(*condition, mask, &[]);
-                }
-                self.stmt(*body, Position::Fixed);
-            }
-            StmtKind::Case(body) | StmtKind::Default(body) | StmtKind::Label { body, .. } => {
-                self.stmt(*body, Position::Labelled);
-            }
-            StmtKind::Return(Some(value)) if !at_place => {
-                let mask = self.all() | CALL;
-                self.wrap(*value, mask, &[]);
-            }
+                otherwise: None,
+                ..
+            } => self.place_otherwise(id, *then),
             StmtKind::Return(None) if !at_place => self.untrack(|_| true),
             _ => {}
         }
         if position == Position::Body && matches!(stmt.kind, StmtKind::Expression(_)) {
             self.place_behind(id, position);
+        }
+    }
+
+    /// What a declaration that is no place touches.
+    fn initializers(&mut self, variables: &[VarId]) {
+        let declared = variables.iter().map(|&id| self.builder.unit.variable(id));
+        let local = declared.filter(|variable| variable.storage == Storage::Local);
+        let initializers: Vec<ExprId> = local.filter_map(|variable| variable.initializer).collect();
+        let own = self.declared(variables);
+        // Without an expression the old value could be taken for one of the new variable.
+        if initializers.is_empty() {
+            self.untrack(|bit| own & bit != 0);
+        }
+        for initializer in initializers {
+            let mask = self.mask(initializer) | own;
+            self.wrap(initializer, mask, variables);
         }
     }
 

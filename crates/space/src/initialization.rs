@@ -102,7 +102,7 @@ fn declared_zero(
     };
     let reads = |other: &VarId| {
         let initializer = finder.builder.unit.variable(*other).initializer;
-        initializer.is_some_and(|value| mentions(finder, value, id))
+        initializer.is_some_and(|value| finder.function.mentions(value, id))
     };
     if later.iter().any(reads) {
         finder
@@ -158,24 +158,11 @@ fn declarator_end(source: &[u8], name_at: u32, name: &str) -> Option<u32> {
     None
 }
 
-/// Whether an expression mentions a variable.
-pub(crate) fn mentions(finder: &Finder<'_, '_, '_>, expr: ExprId, id: VarId) -> bool {
-    matches!(finder.function.expr(expr).kind, ExprKind::Variable(other) if other == id)
-        || finder
-            .function
-            .children(expr)
-            .into_iter()
-            .any(|child| mentions(finder, child, id))
-}
-
 /// `memset(&s, 0, sizeof s);` before a statement that mentions `s` first.
 fn cleared(finder: &mut Finder<'_, '_, '_>, standing: &Standing) {
     // What a loop changes may have to be cleared before it.
     let mut arrays = Vec::new();
-    if matches!(
-        finder.function.stmt(standing.id).kind,
-        StmtKind::While { .. } | StmtKind::Do { .. } | StmtKind::For { .. }
-    ) {
+    if finder.function.stmt(standing.id).kind.loop_body().is_some() {
         written_arrays(finder, standing.span, &mut arrays);
     }
     let heads: Vec<ExprId> = match &finder.function.stmt(standing.id).kind {
