@@ -502,6 +502,32 @@ impl Terminator {
         }
     }
 
+    /// Returns the edges that control can take: a branch on a constant has one.
+    pub fn taken(&self) -> Vec<Edge> {
+        match &self.kind {
+            TerminatorKind::Branch {
+                condition:
+                    Operand {
+                        value: Value::Constant { ty, bits },
+                        ..
+                    },
+                then,
+                otherwise,
+                ..
+            } => {
+                // Zero has two signs.
+                let sign = match ty {
+                    Type::F32 => 1 << 31,
+                    Type::F64 => 1 << 63,
+                    Type::F80 => 1 << 79,
+                    _ => 0,
+                };
+                vec![if bits & !sign != 0 { *then } else { *otherwise }]
+            }
+            _ => self.edges(),
+        }
+    }
+
     /// Calls `visit` with each edge, in the order of [`Terminator::edges`].
     pub fn for_each_edge_mut(&mut self, visit: &mut dyn FnMut(&mut Edge)) {
         match &mut self.kind {

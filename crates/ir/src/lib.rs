@@ -37,7 +37,7 @@ mod verify;
 pub mod wide;
 
 pub use function::{Block, Edge, Function, Linkage, Local, LocalKind, Parameter, Temporary};
-pub use graph::{DominatorTree, Dominators};
+pub use graph::Dominators;
 pub use instruction::{
     Argument, Callee, Instruction, InstructionKind, Operand, Subscript, SwitchCase, Terminator,
     TerminatorKind, Value, Without,
