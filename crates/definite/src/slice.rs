@@ -10,8 +10,8 @@ use std::hash::{Hash, Hasher};
 
 use patchwright_graph::DominatorTree;
 use patchwright_ir::{
-    Block, BlockId, Callee, Function, Instruction, InstructionKind, LocalId, Module, Operand,
-    Target, TempId, TerminatorKind, Value,
+    Block, BlockId, Callee, Function, Instruction, InstructionKind, LocalId, LocalUse, Module,
+    Operand, Target, TempId, TerminatorKind, Value,
 };
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
@@ -356,6 +356,11 @@ impl Slicer<'_> {
         use InstructionKind::*;
         let mut hasher = FxHasher::default();
         std::mem::discriminant(&instruction.kind).hash(&mut hasher);
+        if let Some((local, used)) = instruction.local()
+            && used != LocalUse::Scope
+        {
+            self.local(local, &mut hasher);
+        }
         match &instruction.kind {
             Read { local, .. }
             | Write { local, .. }
@@ -380,13 +385,12 @@ impl Slicer<'_> {
             PointerAdd { ty, negative, .. } => (ty, negative).hash(&mut hasher),
             MemberAddress { offset, .. } => offset.hash(&mut hasher),
             Copy { size, .. } | Zero { size, .. } => size.hash(&mut hasher),
-            Call { callee, .. } => {
-                if let Callee::Direct(id) = callee {
-                    self.module.function(*id).name.hash(&mut hasher);
-                }
-            }
+            Call {
+                callee: Callee::Direct(id),
+                ..
+            } => self.module.function(*id).name.hash(&mut hasher),
             Unsupported { reason, .. } => reason.hash(&mut hasher),
-            PointerDifference { .. } | VaStart { .. } | VaCopy { .. } | Allocate { .. } => {}
+            _ => {}
         }
         for operand in instruction.operands() {
             self.operand(&operand).hash(&mut hasher);

@@ -24,6 +24,7 @@
 //! Processes, files, clang.
 
 pub mod drawing;
+mod effects;
 pub mod extended;
 mod function;
 mod graph;
@@ -36,6 +37,7 @@ mod undefined;
 mod verify;
 pub mod wide;
 
+pub use effects::{Access, LocalUse, VA_LIST, Way};
 pub use function::{Block, Edge, Function, Linkage, Local, LocalKind, Parameter, Temporary};
 pub use graph::Dominators;
 pub use instruction::{

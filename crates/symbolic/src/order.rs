@@ -6,7 +6,7 @@
 //! whose components are loops, nested, whatever jumps make them.
 
 use patchwright_graph::{Nested, nested};
-use patchwright_ir::{BlockId, Function, InstructionKind, LocalId, LocalKind, TempId, Value};
+use patchwright_ir::{BlockId, Function, Instruction, LocalId, LocalKind, LocalUse, TempId, Value};
 
 /// A place in the unwound function: positions in the nested orders, with the rounds of the loops
 /// between them. Compared like a list, it is the order of encoding.
@@ -164,24 +164,8 @@ impl Order {
 
 /// Whether a block only looks at things.
 fn changes_nothing(function: &Function, block: BlockId) -> bool {
-    let instructions = &function.block(block).instructions;
-    instructions
-        .iter()
-        .all(|instruction| match instruction.kind {
-            InstructionKind::Load { volatile, .. } => !volatile,
-            InstructionKind::Read { .. }
-            | InstructionKind::LocalAddress { .. }
-            | InstructionKind::LoadBits { .. }
-            | InstructionKind::Extend { .. }
-            | InstructionKind::Unary { .. }
-            | InstructionKind::Binary { .. }
-            | InstructionKind::Shift { .. }
-            | InstructionKind::Convert { .. }
-            | InstructionKind::PointerAdd { .. }
-            | InstructionKind::PointerDifference { .. }
-            | InstructionKind::MemberAddress { .. } => true,
-            _ => false,
-        })
+    let mut instructions = function.block(block).instructions.iter();
+    instructions.all(Instruction::only_gives_a_value)
 }
 
 fn place(
@@ -271,13 +255,11 @@ fn liveness(function: &Function, successors: &[Vec<usize>]) -> Vec<Vec<bool>> {
     for id in function.block_ids() {
         let (reads, writes) = (&mut reads[id.index()], &mut writes[id.index()]);
         for instruction in &function.block(id).instructions {
-            match instruction.kind {
-                InstructionKind::Read { local, .. } if !writes[local.index()] => {
+            match instruction.local() {
+                Some((local, LocalUse::Read)) if !writes[local.index()] => {
                     reads[local.index()] = true;
                 }
-                InstructionKind::Write { local, .. }
-                | InstructionKind::Live { local }
-                | InstructionKind::Dead { local }
+                Some((local, LocalUse::Write | LocalUse::Begin | LocalUse::End))
                     if is_register(local) =>
                 {
                     writes[local.index()] = true;
