@@ -1,5 +1,6 @@
 //! Change sequence graphs (thesis, definition 14) and the cyclomatic complexity of a change (definition 15).
 
+use patchwright_graph::{reachable, reversed};
 use std::collections::{BTreeSet, VecDeque};
 
 /// A vertex of a change sequence graph: the entry, the exit, or a changed place.
@@ -69,23 +70,15 @@ impl Graph {
             .map(|(_, to)| *to)
     }
 
+    /// Returns for each vertex those to which its edges lead.
+    pub(crate) fn all_successors(&self) -> Vec<Vec<usize>> {
+        let vertices = 0..self.vertices.len();
+        vertices.map(|one| self.successors(one).collect()).collect()
+    }
+
     /// Returns the number of connected components, without regard to directions: P of definition 15.
     pub fn components(&self) -> usize {
-        let mut parent: Vec<usize> = (0..self.vertices.len()).collect();
-        fn root(parent: &mut [usize], mut vertex: usize) -> usize {
-            while parent[vertex] != vertex {
-                parent[vertex] = parent[parent[vertex]];
-                vertex = parent[vertex];
-            }
-            vertex
-        }
-        for (from, to) in &self.edges {
-            let (a, b) = (root(&mut parent, *from), root(&mut parent, *to));
-            parent[a] = b;
-        }
-        (0..self.vertices.len())
-            .filter(|vertex| root(&mut parent, *vertex) == *vertex)
-            .count()
+        patchwright_graph::connected_parts(self.vertices.len(), self.edges.iter().copied())
     }
 
     /// Returns CyCC = E − N + 2P, or 0 for a change without changed statements.
@@ -98,15 +91,8 @@ impl Graph {
 
     /// Returns the number of sequences that [`Graph::sequences`] gives.
     pub fn sequence_count(&self) -> usize {
-        let mut reached = vec![false; self.vertices.len()];
-        let mut open = vec![Self::ENTRY];
-        let mut edges = 0;
-        while let Some(vertex) = open.pop() {
-            if !std::mem::replace(&mut reached[vertex], true) {
-                edges += self.successors(vertex).count();
-                open.extend(self.successors(vertex));
-            }
-        }
+        let reached = reachable(&self.all_successors(), [Self::ENTRY]);
+        let edges = self.edges.iter().filter(|(from, _)| reached[*from]).count();
         let vertices = reached.iter().filter(|reached| **reached).count();
         if reached[Self::EXIT] {
             edges + 2 - vertices
@@ -121,10 +107,7 @@ impl Graph {
     /// The algorithm is McCabe's baseline method. A shortest way to the exit is preferred at each vertex. Each edge that is
     /// not preferred gives one sequence.
     pub fn sequences(&self) -> Vec<Vec<usize>> {
-        let mut before = vec![Vec::new(); self.vertices.len()];
-        for (from, to) in &self.edges {
-            before[*to].push(*from);
-        }
+        let before = reversed(&self.all_successors());
         let mut distance = vec![usize::MAX; self.vertices.len()];
         distance[Self::EXIT] = 0;
         let mut open = VecDeque::from([Self::EXIT]);

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use patchwright_flow::{Cfg, Function, Node};
+use patchwright_graph::{reachable, reversed};
 use rustc_hash::FxHashMap;
 
 use crate::align::Alteration;
@@ -239,13 +240,7 @@ impl<'a> Builder<'a> {
 
     /// What control never comes to is in no sequence (definition 14), so it is no vertex; it is told.
     fn leave_out_unreachable(&mut self) {
-        let mut reached = vec![false; self.graph.vertices.len()];
-        let mut open = vec![Graph::ENTRY];
-        while let Some(vertex) = open.pop() {
-            if !std::mem::replace(&mut reached[vertex], true) {
-                open.extend(self.graph.successors(vertex));
-            }
-        }
+        let mut reached = reachable(&self.graph.all_successors(), [Graph::ENTRY]);
         reached[Graph::EXIT] = true;
         let mut numbers = vec![0; reached.len()];
         let mut kept = Vec::new();
@@ -300,14 +295,8 @@ impl<'a> Builder<'a> {
                 }
             }
         }
-        let mut relevant = BTreeSet::new();
-        let mut open: Vec<usize> = (0..known.len()).filter(|id| changed(*id)).collect();
-        while let Some(id) = open.pop() {
-            if relevant.insert(id) {
-                open.extend(&callers[id]);
-            }
-        }
-        relevant.into_iter().collect()
+        let relevant = reachable(&callers, (0..known.len()).filter(|id| changed(*id)));
+        (0..known.len()).filter(|id| relevant[*id]).collect()
     }
 
     fn part(&mut self, id: usize, number: &FxHashMap<usize, usize>) -> Part {
@@ -371,17 +360,8 @@ impl<'a> Builder<'a> {
     /// an edge to it.
     fn end_endless(&mut self) {
         loop {
-            let mut before = vec![Vec::new(); self.graph.vertices.len()];
-            for (from, to) in &self.graph.edges {
-                before[*to].push(*from);
-            }
-            let mut reaches = vec![false; before.len()];
-            let mut open = vec![Graph::EXIT];
-            while let Some(vertex) = open.pop() {
-                if !std::mem::replace(&mut reaches[vertex], true) {
-                    open.extend(&before[vertex]);
-                }
-            }
+            let before = reversed(&self.graph.all_successors());
+            let reaches = reachable(&before, [Graph::EXIT]);
             match (Graph::EXIT + 1..before.len()).rev().find(|v| !reaches[*v]) {
                 Some(stuck) => self.graph.edges.insert((stuck, Graph::EXIT)),
                 None => return,

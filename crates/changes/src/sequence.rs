@@ -10,6 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use patchwright_flow::{Cfg, Node};
+use patchwright_graph::{reach, reachable};
 
 /// A function as far as the graph needs it.
 pub(crate) struct Part {
@@ -119,24 +120,16 @@ fn roots(parts: &[Part], callers: &[Vec<(usize, usize)>]) -> BTreeSet<usize> {
     let mut roots: BTreeSet<usize> = (0..parts.len())
         .filter(|part| parts[*part].is_root || callers[*part].is_empty())
         .collect();
-    let mut reached = vec![false; parts.len()];
-    let mut open: Vec<usize> = roots.iter().copied().collect();
-    let mut next = 0;
-    loop {
-        while let Some(part) = open.pop() {
-            if !std::mem::replace(&mut reached[part], true) {
-                open.extend(parts[part].calls.iter().flatten());
-            }
-        }
-        match (next..parts.len()).find(|part| !reached[*part]) {
-            Some(part) => {
-                roots.insert(part);
-                open.push(part);
-                next = part;
-            }
-            None => return roots,
+    let calls = parts.iter().map(|part| part.calls.concat());
+    let calls: Vec<Vec<usize>> = calls.collect();
+    let mut reached = reachable(&calls, roots.iter().copied());
+    for part in 0..parts.len() {
+        if !reached[part] {
+            roots.insert(part);
+            reach(&calls, [part], &mut reached);
         }
     }
+    roots
 }
 
 /// What each part does when it is called, until nothing changes: recursion adds, and never takes away.

@@ -1,125 +1,188 @@
-//! What `patchwright prove` says of the inputs for which something is proved, and that it looks at all of them.
+//! The inputs of `patchwright prove`: what is given, assumed and shown.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "these tests are a user of the program: they write sources and read what it wrote"
+)]
 
 use crate::common::{Place, prove};
+use crate::prove::{DOSE, json};
 
-/// Proves a program, with lines in front that all of them need.
-fn answered(place: &Place, text: &str, flags: &[&str]) -> String {
-    let head = "#include <assert.h>\n#include <stdio.h>\n#include <string.h>\n";
-    place.write("unit.c", format!("{head}{text}\n"));
-    let flags = [&["project/unit.c"], flags].concat();
-    let (status, text, errors) = prove(place, &flags);
-    assert!(matches!(status, Some(0 | 1 | 5)), "{text}{errors}");
-    text
+#[test]
+fn what_is_assumed_of_arguments_is_c() {
+    let place = Place::new();
+    place.write(
+        "half.c",
+        "#include <assert.h>\nint half(int n)\n{\n    int h = n / 2;\n    assert(h * 2 == n);\n    return h;\n}\n",
+    );
+    let flags = ["project/half.c", "--function", "half", "--assume"];
+    let (status, text, errors) = prove(&place, &[&flags[..], &["n % 2 == 0"]].concat());
+    assert_eq!(
+        (status, text.as_str()),
+        (
+            Some(0),
+            "Proved: `half` holds for all inputs.\nTaken for granted: n % 2 == 0 (--assume).\n"
+        ),
+        "{errors}"
+    );
+    let (status, text, _) = prove(&place, &[&flags[..], &["n > 2 && n < 2"]].concat());
+    assert_eq!(status, Some(2));
+    assert!(
+        text.contains("no input satisfies the assumptions"),
+        "{text}"
+    );
+    let (status, _, errors) = prove(&place, &[&flags[..], &["m == 0"]].concat());
+    assert_eq!(status, Some(2));
+    assert!(
+        errors.contains("--assume must be a C expression over the parameters of `half`"),
+        "{errors}"
+    );
 }
 
 #[test]
-fn what_scanf_may_find_is_any_number_something_else_or_the_end() {
+fn numbers_on_the_command_line_are_inputs_and_programs_are_repaired_towards_a_reference() {
     let place = Place::new();
-    for (body, expected) in [
-        // No number stands there, and the input has not ended.
-        (
-            "int x = 5; if (scanf(\"%d\", &x) == 0) assert(x == 6);",
-            "Fails: the assertion fails",
-        ),
-        // A zero is a byte of a word, and a word is longer than any array.
-        (
-            "char b[8]; if (scanf(\"%7s\", b) == 1) assert(strlen(b) > 0);",
-            "Fails: the assertion fails",
-        ),
-        (
-            "char b[100]; if (scanf(\"%s\", b) == 1) return b[0];",
-            "Fails: a write of 1 byte outside of `b`",
-        ),
-        (
-            "char b[100]; if (scanf(\"%99s\", b) == 1) return b[0];",
-            "Proved",
-        ),
-        // What is passed over is written nowhere.
-        (
-            "int x = 1; if (scanf(\"%*s%d\", &x) != 1) assert(x == 1);",
-            "Proved",
-        ),
-        // Only executions tell what a character behind a number can be.
-        (
-            "int a; char c; if (scanf(\"%d%c\", &a, &c) == 2) assert(c < '0' || c > '9');",
-            "Unknown",
-        ),
-        (
-            "int a; char c; if (scanf(\"%d %c\", &a, &c) == 2) assert(c != '+');",
-            "Fails: the assertion fails",
-        ),
-        (
-            "char c; if (scanf(\" %c\", &c) == 1) assert(c != ' ');",
-            "Proved",
-        ),
-    ] {
-        let found = answered(
-            &place,
-            &format!("int main(void) {{ {body} return 0; }}"),
-            &[],
-        );
-        assert!(found.starts_with(expected), "{body}\n{found}");
+    place.write("good.c", DOSE);
+    place.write("bad.c", DOSE.replace("age < 12", "age <= 13"));
+    let flags = ["project/bad.c", "--like", "project/good.c", "--json"];
+    let (status, text, errors) = prove(&place, &flags);
+    assert_eq!(status, Some(1), "{text}{errors}");
+    let example = &json(&text)["counterexample"];
+    assert_eq!(example["replay"], "agrees", "{text}");
+    let age = example["arguments"][1].as_str().expect("a number");
+    assert!(["12", "13"].contains(&age), "{age}");
+    let more = ["--repair", "--level", "3", "--max-edits", "1"];
+    let (status, text, errors) = prove(&place, &[&flags[..], &more].concat());
+    assert_eq!(status, Some(0), "{text}{errors}");
+    let repairs = json(&text)["repairs"].clone();
+    assert_eq!(repairs["complete"], true);
+    let all = repairs["repairs"].as_array().expect("repairs");
+    let diff = |one: &serde_json::Value| one["diff"].as_str().unwrap_or_default().to_owned();
+    assert!(
+        all.iter().any(|one| diff(one).contains("age <= 11 ")),
+        "{text}"
+    );
+}
+
+#[test]
+fn what_depends_on_the_bytes_of_an_argument_gets_bytes() {
+    let place = Place::new();
+    place.write(
+        "sign.c",
+        "#include <assert.h>\n#include <stdlib.h>\n
+int main(int argc, char *argv[])
+{
+    int n = atoi(argv[1]);
+    if (argv[1][0] == '-')
+        assert(n <= 0);
+    return argc - 2;
+}
+",
+    );
+    let flags = ["project/sign.c", "--longest", "3"];
+    let (status, text, errors) = prove(&place, &flags);
+    assert_eq!(status, Some(0), "{text}{errors}");
+}
+
+#[test]
+fn a_counterexample_has_small_numbers_where_small_ones_fail() {
+    let place = Place::new();
+    let source = "#include <assert.h>\n\
+                  void between(int low, int high, double share) {\n\
+                  \x20   int at = low + (int)((high - low) * share);\n\
+                  \x20   assert(at <= high);\n\
+                  }\n";
+    place.write("between.c", source);
+    let flags = [
+        "project/between.c",
+        "--function",
+        "between",
+        "--assume",
+        "low > 40 && high >= low && high < 1000 && share > 0",
+        "--json",
+    ];
+    let (status, text, errors) = prove(&place, &flags);
+    assert_eq!(status, Some(1), "{errors}");
+    let inputs = json(&text)["counterexample"]["inputs"].clone();
+    let value = |name: &str| -> f64 {
+        let all = inputs.as_array().unwrap();
+        let one = all.iter().find(|one| one["name"] == name).unwrap();
+        one["value"].as_str().unwrap().parse().unwrap()
+    };
+    assert!(value("low") <= 160.0 && value("high") <= 160.0, "{inputs}");
+    assert!(value("share") <= 4.0, "{inputs}");
+}
+
+#[test]
+fn what_happens_names_members_and_elements_as_the_source_does() {
+    let place = Place::new();
+    let source = "#include <assert.h>\n\
+                  struct queue { int waiting[4]; int used; };\n\
+                  static struct queue all;\n\
+                  static void put(struct queue *q, int who) { q->waiting[q->used] = who; q->used++; }\n\
+                  void twice(int a, int b) {\n\
+                  \x20   put(&all, a);\n\
+                  \x20   put(&all, b);\n\
+                  \x20   assert(all.waiting[0] + all.used != 9);\n\
+                  }\n";
+    place.write("queue.c", source);
+    let (status, text, errors) = prove(&place, &["project/queue.c", "--function", "twice"]);
+    assert_eq!(status, Some(1), "{text}{errors}");
+    for step in ["  q->waiting[q->used] = 7 ", "  q->used = 2 "] {
+        assert!(text.contains(step), "{text}");
     }
 }
 
 #[test]
-fn a_program_that_looks_at_the_number_of_its_arguments_is_proved_for_other_numbers_too() {
+fn objects_of_other_files_hold_any_value_and_are_given_it_when_it_is_executed() {
     let place = Place::new();
-    let main = |body: &str| format!("int main(int argc, char **argv) {{ {body} return 0; }}");
-    let text = main("if (argc < 2) return 1; return argv[2][0];");
-    let found = answered(&place, &text, &[]);
-    assert!(
-        found.starts_with("Fails: a read of 1 byte through a null pointer"),
-        "{found}"
-    );
-    assert!(
-        found.contains("Taken for granted: the program gets 1 argument,"),
-        "{found}"
-    );
-    let text = main("if (argc < 3) return 1; return argv[2][0];");
-    let found = answered(&place, &text, &[]);
-    assert!(
-        found.starts_with("Proved: the program holds for all inputs with at most 2 arguments."),
-        "{found}"
-    );
-    // Nobody who looks at no number expects another one.
-    let found = answered(&place, &main("return argv[1][0];"), &[]);
-    assert!(found.contains("for all inputs with 1 argument."), "{found}");
+    let source = "extern float scale;\n\
+                  extern struct { int kind; char mark; } entry;\n\
+                  extern int table[];\n\
+                  int by_entry(int n) {\n\
+                  \x20   return scale > 1.5f && entry.mark == 'x' && entry.kind == 77 ? 10 / n : 0;\n\
+                  }\n\
+                  int by_table(int n) { return 10 / (table[n & 1] - 3); }\n\
+                  int beyond(int n) { return table[n & 7]; }\n";
+    place.write("elsewhere.c", source);
+    for function in ["by_entry", "by_table"] {
+        let flags = ["project/elsewhere.c", "--function", function, "--json"];
+        let (status, text, errors) = prove(&place, &flags);
+        assert_eq!(status, Some(1), "{errors}");
+        let found = &json(&text)["counterexample"];
+        assert_eq!(found["kind"], "division-by-zero", "{text}");
+        assert_eq!(found["replay"], "agrees", "{text}");
+    }
+    let flags = ["project/elsewhere.c", "--function", "beyond"];
+    let (status, text, errors) = prove(&place, &flags);
+    assert_eq!(status, Some(5), "{text}{errors}");
+    assert!(text.contains("how large `table` is"), "{text}");
 }
 
 #[test]
-fn what_a_function_finds_in_variables_and_members_is_said() {
+fn a_program_whose_globals_hold_anything_is_executed_with_what_they_hold() {
     let place = Place::new();
-    let flags = ["--function", "f"];
-    let text = "static int calls; int f(void) { assert(calls < 5); return calls++; }";
-    let found = answered(&place, text, &flags);
-    assert!(
-        found.contains("Assumed: `calls` holds what the program starts with; `--havoc` drops this"),
-        "{found}"
-    );
-    let text = "struct s { int a, b; }; static struct s kept;\n\
-                void f(struct s *s, int *p) { s->b = kept.a = 1; *p = 2; assert(s->b == 1 && kept.a == 1); }";
-    let found = answered(&place, text, &flags);
-    assert!(
-        found.contains("Assumed: `p` leads to no part of `*s`, `kept`."),
-        "{found}"
-    );
+    let source = "#include <assert.h>\n\
+                  float ratio;\n\
+                  static struct { short low, high; } pair;\n\
+                  int main(void) { if (pair.high == 9) assert(ratio < 2.0f); return 0; }\n";
+    place.write("globals.c", source);
+    let flags = ["project/globals.c", "--havoc", "--json"];
+    let (status, text, errors) = prove(&place, &flags);
+    assert_eq!(status, Some(1), "{text}{errors}");
+    assert_eq!(json(&text)["counterexample"]["replay"], "agrees", "{text}");
 }
 
 #[test]
-fn a_loop_is_proved_to_end_only_if_it_ends() {
+fn what_a_program_leaves_in_its_variables_when_it_ends_is_nobodys_concern() {
     let place = Place::new();
-    let flags = ["--function", "f", "--check", "termination"];
-    let found = answered(
-        &place,
-        "int f(unsigned n) { while (n != 0) n += 2; return 0; }",
-        &flags,
-    );
-    assert!(!found.starts_with("Proved"), "{found}");
-    let found = answered(
-        &place,
-        "int f(unsigned n) { while (n != 0) n -= 1; return 0; }",
-        &flags,
-    );
-    assert!(found.starts_with("Proved"), "{found}");
+    let program = |left: &str| {
+        format!(
+            "#include <stdio.h>\n#include <stdlib.h>\nint state;\nint main(int argc, char **argv)\n{{\n    if (argc < 2)\n\
+             \x20       return 2;\n    printf(\"%d\\n\", atoi(argv[1]) / 2);\n    state = {left};\n    return 0;\n}}\n"
+        )
+    };
+    place.write("one.c", program("1"));
+    place.write("two.c", program("2"));
+    let (status, text, errors) = prove(&place, &["project/one.c", "--like", "project/two.c"]);
+    assert_eq!(status, Some(0), "{text}{errors}");
 }

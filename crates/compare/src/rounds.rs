@@ -133,12 +133,8 @@ fn calls(module: &Module, name: &str) -> BTreeSet<String> {
         let function = module.functions.iter().find(|one| one.name == next);
         let blocks = function.into_iter().flat_map(|function| &function.blocks);
         for instruction in blocks.flat_map(|block| &block.instructions) {
-            if let InstructionKind::Call {
-                callee: Callee::Direct(id),
-                ..
-            } = &instruction.kind
-            {
-                let callee = &module.function(*id).name;
+            if let Some(id) = instruction.called() {
+                let callee = &module.function(id).name;
                 if found.insert(callee.clone()) {
                     open.push(callee.clone());
                 }

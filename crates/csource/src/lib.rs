@@ -34,6 +34,7 @@ mod several;
 pub mod tree;
 pub mod types;
 pub mod variants;
+mod walk;
 
 use patchwright_exec::{CompileCommand, Runner};
 
@@ -44,6 +45,7 @@ pub use layout::RecordLayout;
 pub use patchwright_ctext as lex;
 pub use scope::{Scope, ScopeMap, mentioned_for_certain, scopes};
 pub use tree::*;
+pub use walk::{Part, Role, Slot};
 
 /// Reads one source file as `command` compiles it; `source` is its text, which the compiler finds
 /// at [`CompileCommand::source`].

@@ -593,30 +593,6 @@ impl Function {
             }
         }
     }
-
-    /// Returns the direct operands of `id`, in the order of the text.
-    pub fn children(&self, id: ExprId) -> Vec<ExprId> {
-        match &self.expr(id).kind {
-            ExprKind::Member { base, .. } => vec![*base],
-            ExprKind::Subscript { base, index } => vec![*base, *index],
-            ExprKind::Unary { operand, .. } | ExprKind::Cast { operand, .. } => vec![*operand],
-            ExprKind::Binary { left, right, .. } => vec![*left, *right],
-            ExprKind::Assign { target, value, .. } => vec![*target, *value],
-            ExprKind::Conditional {
-                condition,
-                then,
-                otherwise,
-            } => vec![*condition, *then, *otherwise],
-            ExprKind::Paren(inner) => vec![*inner],
-            ExprKind::Call {
-                callee, arguments, ..
-            } => std::iter::once(*callee)
-                .chain(arguments.iter().copied())
-                .collect(),
-            ExprKind::Other { children, .. } => children.clone(),
-            _ => Vec::new(),
-        }
-    }
 }
 
 /// An object-like macro whose value is an integer constant.

@@ -12,8 +12,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use patchwright_ir::{
-    BlockId, Callee, Dominators, Edge, Function, FunctionId, Instruction, InstructionKind, LocalId,
-    LocalKind, Module, Operand, OriginId, TempId, Terminator, TerminatorKind, Type, Value,
+    BlockId, Callee, Function, FunctionId, Instruction, InstructionKind, LocalId, LocalKind,
+    Module, Operand, OriginId, TempId, Terminator, TerminatorKind, Type, Value,
 };
 use rustc_hash::FxHashMap;
 
@@ -265,7 +265,7 @@ impl<'a> Flow<'a> {
 
     fn solve(&mut self) {
         let function = self.function;
-        let order = reverse_postorder(function);
+        let order = function.reverse_postorder();
         let mut before: Vec<Option<State>> = vec![None; function.blocks.len()];
         before[0] = Some(self.start());
         let mut changed: Vec<bool> = vec![false; function.blocks.len()];
@@ -284,7 +284,7 @@ impl<'a> Flow<'a> {
                     continue;
                 };
                 let end = &function.block(*block).terminator;
-                for (way, edge) in taken(end).iter().enumerate() {
+                for (way, edge) in end.taken().iter().enumerate() {
                     let state = state.behind(&self.follows, end, way);
                     let target = edge.target.index();
                     changed[target] |= match &mut before[target] {
@@ -704,48 +704,4 @@ pub(crate) fn constant(operand: &Operand) -> Option<i64> {
         },
         _ => None,
     }
-}
-
-/// The ways that control can take: a constant condition has one.
-pub(crate) fn taken(terminator: &Terminator) -> Vec<Edge> {
-    if let TerminatorKind::Branch {
-        condition,
-        then,
-        otherwise,
-        ..
-    } = &terminator.kind
-        && let Some(value) = constant(condition)
-    {
-        return vec![if value != 0 { *then } else { *otherwise }];
-    }
-    terminator.edges()
-}
-
-/// The blocks that can be reached, each after those that lead to it, loops aside.
-pub(crate) fn reverse_postorder(function: &Function) -> Vec<BlockId> {
-    let dominators = Dominators::of(function);
-    let mut seen = vec![false; function.blocks.len()];
-    let mut order = Vec::new();
-    let mut stack = vec![(BlockId(0), 0)];
-    seen[0] = true;
-    while let Some((block, next)) = stack.last_mut() {
-        let edges = function.block(*block).terminator.edges();
-        match edges.get(*next) {
-            Some(edge) => {
-                *next += 1;
-                let target = edge.target;
-                if dominators.is_reachable(target)
-                    && !std::mem::replace(&mut seen[target.index()], true)
-                {
-                    stack.push((target, 0));
-                }
-            }
-            None => {
-                order.push(*block);
-                stack.pop();
-            }
-        }
-    }
-    order.reverse();
-    order
 }

@@ -536,15 +536,8 @@ fn line(function: &Function, origin: OriginId) -> u32 {
 
 /// The functions that a function calls by name.
 fn called(function: &Function) -> FxHashSet<FunctionId> {
-    use patchwright_ir::{Callee, InstructionKind};
     let instructions = function.blocks.iter().flat_map(|block| &block.instructions);
     instructions
-        .filter_map(|instruction| match &instruction.kind {
-            InstructionKind::Call {
-                callee: Callee::Direct(id),
-                ..
-            } => Some(*id),
-            _ => None,
-        })
+        .filter_map(patchwright_ir::Instruction::called)
         .collect()
 }

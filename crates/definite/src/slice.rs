@@ -8,13 +8,14 @@
 
 use std::hash::{Hash, Hasher};
 
+use patchwright_graph::DominatorTree;
 use patchwright_ir::{
-    Block, BlockId, Callee, DominatorTree, Function, Instruction, InstructionKind, LocalId, Module,
+    Block, BlockId, Callee, Function, Instruction, InstructionKind, LocalId, LocalUse, Module,
     Operand, Target, TempId, TerminatorKind, Value,
 };
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
-use crate::flow::{Kind, Outcome, Pointer, reverse_postorder, taken};
+use crate::flow::{Kind, Outcome, Pointer};
 
 /// What is asked about.
 pub(crate) struct Question<'q> {
@@ -55,7 +56,7 @@ pub(crate) fn fingerprint(
     outcome: &Outcome,
     question: &Question<'_>,
 ) -> u64 {
-    let order = reverse_postorder(function);
+    let order = function.reverse_postorder();
     let mut slicer = Slicer {
         module,
         function,
@@ -355,6 +356,11 @@ impl Slicer<'_> {
         use InstructionKind::*;
         let mut hasher = FxHasher::default();
         std::mem::discriminant(&instruction.kind).hash(&mut hasher);
+        if let Some((local, used)) = instruction.local()
+            && used != LocalUse::Scope
+        {
+            self.local(local, &mut hasher);
+        }
         match &instruction.kind {
             Read { local, .. }
             | Write { local, .. }
@@ -379,13 +385,12 @@ impl Slicer<'_> {
             PointerAdd { ty, negative, .. } => (ty, negative).hash(&mut hasher),
             MemberAddress { offset, .. } => offset.hash(&mut hasher),
             Copy { size, .. } | Zero { size, .. } => size.hash(&mut hasher),
-            Call { callee, .. } => {
-                if let Callee::Direct(id) = callee {
-                    self.module.function(*id).name.hash(&mut hasher);
-                }
-            }
+            Call {
+                callee: Callee::Direct(id),
+                ..
+            } => self.module.function(*id).name.hash(&mut hasher),
             Unsupported { reason, .. } => reason.hash(&mut hasher),
-            PointerDifference { .. } | VaStart { .. } | VaCopy { .. } | Allocate { .. } => {}
+            _ => {}
         }
         for operand in instruction.operands() {
             self.operand(&operand).hash(&mut hasher);
@@ -396,44 +401,24 @@ impl Slicer<'_> {
 
 /// Of each block the branches, with the number of the way out, that decide whether it is executed.
 fn governed(function: &Function) -> Vec<Vec<(BlockId, usize)>> {
-    let count = function.blocks.len();
-    let ways: Vec<Vec<usize>> = function
-        .blocks
-        .iter()
-        .map(|block| {
-            let edges = taken(&block.terminator);
-            edges.iter().map(|edge| edge.target.index()).collect()
-        })
-        .collect();
-    let exit = count;
-    let mut reversed: Vec<Vec<usize>> = vec![Vec::new(); count + 1];
-    for (block, targets) in ways.iter().enumerate() {
-        for target in targets {
-            reversed[*target].push(block);
-        }
-        if targets.is_empty() {
-            reversed[exit].push(block);
-        }
+    let exit = function.blocks.len();
+    let ways = function.ways();
+    let mut ends = ways.clone();
+    for targets in ends.iter_mut().filter(|targets| targets.is_empty()) {
+        targets.push(exit);
     }
-    let mut tree = DominatorTree::of(&reversed, exit);
+    ends.push(Vec::new());
     // Loops without an end, the last block of each first.
-    for block in (0..count).rev() {
-        if !tree.is_reachable(block) {
-            reversed[exit].push(block);
-            tree = DominatorTree::of(&reversed, exit);
-        }
-    }
-    let mut governed = vec![Vec::new(); count];
+    let tree = DominatorTree::post(&ends, exit, (0..exit).rev());
+    let mut governed = vec![Vec::new(); exit];
     for (branch, targets) in ways.iter().enumerate() {
         if targets.len() < 2 {
             continue;
         }
-        let end = tree.immediate(branch);
         for (way, target) in targets.iter().enumerate() {
-            let mut at = Some(*target);
-            while let Some(block) = at.filter(|block| *block != exit && Some(*block) != end) {
+            let blocks = tree.up(*target, tree.immediate(branch));
+            for block in blocks.filter(|block| *block != exit) {
                 governed[block].push((BlockId(branch as u32), way));
-                at = tree.immediate(block);
             }
         }
     }

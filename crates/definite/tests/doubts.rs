@@ -1,29 +1,11 @@
 //! What may be used without a value, and what may not.
-#![allow(clippy::disallowed_methods, reason = "tests write their own sources")]
 
-use std::ffi::OsString;
-
-use patchwright_csource::{Clang, TranslationUnit, parse};
+use patchwright_csource::TranslationUnit;
 use patchwright_definite::{Analysis, Compared};
-use patchwright_exec::{CancelToken, CompileCommand, Runner, RunnerProgram};
+use patchwright_testkit::Reader;
 
 fn read(source: &str) -> (TranslationUnit, String) {
-    let folder = tempfile::tempdir().expect("a folder");
-    let file = folder.path().join("unit.c");
-    std::fs::write(&file, source).expect("written");
-    let cancel = CancelToken::new().expect("a pipe");
-    let mut runner = Runner::start(&RunnerProgram::this_binary(), None, cancel).expect("starts");
-    let clang = Clang::find(&mut runner).expect("clang is installed");
-    let path = file.to_string_lossy().into_owned();
-    let command = CompileCommand {
-        directory: folder.path().to_path_buf(),
-        arguments: ["cc", "-c", "unit.c"].map(OsString::from).to_vec(),
-        output: None,
-        included: None,
-        file,
-    };
-    let unit = parse(&clang, &mut runner, &command, source.as_bytes().to_vec()).expect("valid");
-    (unit, path)
+    Reader::new().read("unit.c", source)
 }
 
 /// Each function `f` of the source that has a patched one beside it, `f_patched`, with what is said of that.

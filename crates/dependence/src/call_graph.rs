@@ -1,6 +1,7 @@
 //! The call graph of a program.
 
 use patchwright_clib::Fact;
+use patchwright_graph::components;
 use patchwright_ir::{
     BlockId, Callee, Instruction, InstructionKind, Operand, Program, RoutineId, Target, Type, Value,
 };
@@ -212,63 +213,20 @@ impl CallGraph {
             .any(|&id| LANDINGS.contains(&program.routine(id).name.as_str()))
     }
 
-    /// The strongly connected components, by Tarjan's algorithm.
+    /// Callees before callers; whoever comes to itself by calls is recursive.
     fn order(&mut self) {
         let count = self.sites.len();
-        let mut index = vec![0u32; count];
-        let mut low = vec![0u32; count];
-        let mut on_stack = vec![false; count];
-        let mut next = 1;
-        let mut stack: Vec<usize> = Vec::new();
-        for start in 0..count {
-            if index[start] != 0 {
-                continue;
+        let callees = |node: usize| -> Vec<usize> {
+            let bodies = self.sites[node].iter().flat_map(|site| &site.bodies);
+            bodies.map(|id| id.index()).collect()
+        };
+        let (recursive, bottom_up) = (&mut self.recursive, &mut self.bottom_up);
+        components(count, 0..count, callees, |members| {
+            for &member in members.iter().rev() {
+                recursive[member] = members.len() > 1 || callees(member).contains(&member);
+                bottom_up.push(RoutineId(member as u32));
             }
-            let mut calls: Vec<(usize, Vec<usize>)> = Vec::new();
-            let mut entered = Some(start);
-            loop {
-                if let Some(node) = entered.take() {
-                    index[node] = next;
-                    low[node] = next;
-                    next += 1;
-                    stack.push(node);
-                    on_stack[node] = true;
-                    let callees: Vec<usize> = self.sites[node]
-                        .iter()
-                        .flat_map(|site| site.bodies.iter().map(|id| id.index()))
-                        .collect();
-                    self.recursive[node] |= callees.contains(&node);
-                    calls.push((node, callees));
-                }
-                let Some((node, callees)) = calls.last_mut() else {
-                    break;
-                };
-                let node = *node;
-                if let Some(callee) = callees.pop() {
-                    if index[callee] == 0 {
-                        entered = Some(callee);
-                    } else if on_stack[callee] {
-                        low[node] = low[node].min(index[callee]);
-                    }
-                    continue;
-                }
-                calls.pop();
-                if let Some(&(above, _)) = calls.last() {
-                    low[above] = low[above].min(low[node]);
-                }
-                if low[node] == index[node] {
-                    let alone = stack.last() == Some(&node);
-                    while let Some(member) = stack.pop() {
-                        on_stack[member] = false;
-                        self.recursive[member] |= !alone;
-                        self.bottom_up.push(RoutineId(member as u32));
-                        if member == node {
-                            break;
-                        }
-                    }
-                }
-            }
-        }
+        });
     }
 
     fn jump(&mut self, program: &Program) {

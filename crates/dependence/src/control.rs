@@ -7,9 +7,8 @@
 //! 1993). Its second way is where control would go without the jump. No execution takes it, so it matters for control
 //! dependence only.
 
-use patchwright_ir::{
-    BlockId, DominatorTree, Function, Program, RoutineId, TerminatorKind, Without,
-};
+use patchwright_graph::{DominatorTree, reversed};
+use patchwright_ir::{BlockId, Function, Program, RoutineId, TerminatorKind, Without};
 
 use crate::call_graph::CallGraph;
 
@@ -139,7 +138,9 @@ impl Control {
         for (ways, without) in ways.iter_mut().zip(without) {
             ways.extend(without);
         }
-        let post_dominators = post_dominators(&ways, &dominators, gone);
+        // From loops without an end, a way to the end is taken for granted.
+        let last = dominators.order().iter().rev().copied();
+        let post_dominators = DominatorTree::post(&ways, gone, last);
         let mut control = Control {
             ways,
             deciders: vec![Vec::new(); segments.len()],
@@ -162,15 +163,10 @@ impl Control {
         let mut found: Vec<Vec<Decider>> = vec![Vec::new(); count + 2];
         let mut walk = |from: Option<usize>, start: usize, decider: Decider| {
             let stop = from.and_then(|from| self.post_dominators.immediate(from));
-            let mut at = Some(start);
-            while let Some(node) = at {
-                if at == stop {
-                    break;
-                }
+            for node in self.post_dominators.up(start, stop) {
                 if !found[node].contains(&decider) {
                     found[node].push(decider);
                 }
-                at = self.post_dominators.immediate(node);
             }
         };
         walk(None, 0, Decider::Entry);
@@ -238,13 +234,7 @@ impl Control {
 
     /// The segments that control can come from.
     pub(crate) fn predecessors(&self) -> Vec<Vec<usize>> {
-        let mut found = vec![Vec::new(); self.segments.len() + 2];
-        for (segment, next) in self.successors.iter().enumerate() {
-            for &next in next {
-                found[next].push(segment);
-            }
-        }
-        found
+        reversed(&self.successors)
     }
 
     /// Where control goes for sure when it does not matter which way a branch takes: the first
@@ -254,32 +244,5 @@ impl Control {
         let segment = self.segment_of(block, last) as usize;
         let next = self.post_dominators.immediate(segment)?;
         self.segments.get(next).map(|segment| segment.block)
-    }
-}
-
-/// From loops without an end, a way to the end is taken for granted.
-fn post_dominators(
-    successors: &[Vec<usize>],
-    dominators: &DominatorTree,
-    gone: usize,
-) -> DominatorTree {
-    let mut reversed = vec![Vec::new(); successors.len()];
-    for (node, next) in successors.iter().enumerate() {
-        for &next in next {
-            reversed[next].push(node);
-        }
-    }
-    loop {
-        let tree = DominatorTree::of(&reversed, gone);
-        let caught = dominators
-            .order()
-            .iter()
-            .rev()
-            .copied()
-            .find(|&node| !tree.is_reachable(node));
-        match caught {
-            Some(node) => reversed[gone].push(node),
-            None => return tree,
-        }
     }
 }

@@ -1,7 +1,9 @@
 //! Computes what each instruction and each routine reads and writes in memory.
 
 use patchwright_clib::Fact;
-use patchwright_ir::{BlockId, Instruction, InstructionKind, Operand, Program, RoutineId, Type};
+use patchwright_ir::{
+    BlockId, Instruction, InstructionKind, Operand, Program, RoutineId, Type, Way,
+};
 
 use crate::{
     bits::Bits,
@@ -122,57 +124,27 @@ impl<'a> Facts<'a> {
         instruction: &Instruction,
         unknown: &Bits,
     ) -> Effects {
-        use InstructionKind::*;
         let mut effects = Effects::default();
+        for access in instruction.accesses() {
+            let (address, size) = (access.address, access.end());
+            let touched = || self.pointed(routine, address, Some(size));
+            match access.way {
+                Way::Read => drop(effects.reads.union(&touched())),
+                Way::WriteSome => drop(effects.writes.union(&touched())),
+                Way::Write => self.write(&mut effects, routine, address, size),
+            }
+        }
         match &instruction.kind {
-            Load { ty, address, .. } => {
-                effects.reads = self.pointed(routine, *address, Some(ty.size()));
-            }
-            LoadBits {
-                address,
-                offset,
-                width,
-                ..
-            } => {
-                let size = u64::from((offset + width).div_ceil(8));
-                effects.reads = self.pointed(routine, *address, Some(size));
-            }
-            Store { ty, address, .. } => {
-                self.write(&mut effects, routine, *address, ty.size());
-            }
-            StoreBits {
-                address,
-                offset,
-                width,
-                ..
-            } => {
-                let size = u64::from((offset + width).div_ceil(8));
-                effects.writes = self.pointed(routine, *address, Some(size));
-            }
-            Copy { to, from, size } => {
-                effects.reads = self.pointed(routine, *from, Some(*size));
-                self.write(&mut effects, routine, *to, *size);
-            }
-            Zero { address, size } => {
-                self.write(&mut effects, routine, *address, *size);
-            }
-            VaStart { list } => {
-                self.write(&mut effects, routine, *list, 24);
+            InstructionKind::VaStart { .. } => {
                 let rest = self.points_to.parts(Location::Rest(routine));
                 effects.reads.union(&rest.map(|id| id.0).collect());
             }
-            VaCopy { to, from } => {
-                effects.reads = self.pointed(routine, *from, Some(24));
-                self.write(&mut effects, routine, *to, 24);
+            InstructionKind::VaArg { .. } => {
+                let passed = self.points_to.held_in(&effects.writes);
+                let passed = self.points_to.touched(&passed, None);
+                effects.reads.union(&passed);
             }
-            VaArg { list, .. } => {
-                let list = self.pointed(routine, *list, Some(24));
-                let passed = self.points_to.held_in(&list);
-                effects.reads = self.points_to.touched(&passed, None);
-                effects.reads.union(&list);
-                effects.writes = list;
-            }
-            Call { arguments, .. } => {
+            InstructionKind::Call { arguments, .. } => {
                 if let Some(site) = self.calls.site(routine, block, position) {
                     if site.libraries.is_empty() {
                         return effects;

@@ -338,7 +338,6 @@ impl PointsTo {
 
 /// How memory is accessed: at which places, and how many bytes. What is copied or cleared as a whole has no parts.
 fn accesses(solver: &mut Solver<'_>) -> Vec<(PointeeId, u64)> {
-    use patchwright_ir::InstructionKind::*;
     let program = solver.program;
     let mut found: FxHashSet<(PointeeId, u64)> = FxHashSet::default();
     for routine in program.routine_ids() {
@@ -347,24 +346,11 @@ fn accesses(solver: &mut Solver<'_>) -> Vec<(PointeeId, u64)> {
         };
         let instructions = function.blocks.iter().flat_map(|block| &block.instructions);
         for instruction in instructions {
-            let (address, size) = match &instruction.kind {
-                Load { ty, address, .. } | Store { ty, address, .. } => (address, ty.size()),
-                LoadBits {
-                    address,
-                    offset,
-                    width,
-                    ..
-                }
-                | StoreBits {
-                    address,
-                    offset,
-                    width,
-                    ..
-                } => (address, u64::from((offset + width).div_ceil(8))),
-                _ => continue,
-            };
-            let pointers = solver.result.of_operand(program, routine, *address);
-            found.extend(pointers.iter().map(|id| (id, size)));
+            let accesses = instruction.accesses().into_iter();
+            for access in accesses.filter(|access| access.is_value) {
+                let pointers = solver.result.of_operand(program, routine, access.address);
+                found.extend(pointers.iter().map(|id| (id, access.end())));
+            }
         }
     }
     let mut found: Vec<(PointeeId, u64)> = found.into_iter().collect();

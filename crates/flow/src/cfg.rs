@@ -79,6 +79,11 @@ impl Cfg {
         &self.successors[index]
     }
 
+    /// Returns for each node the nodes that can follow it.
+    pub fn all_successors(&self) -> &[Vec<usize>] {
+        &self.successors
+    }
+
     /// Returns the nodes from which control may come to a node.
     pub fn predecessors(&self, index: usize) -> &[usize] {
         &self.predecessors[index]
@@ -371,12 +376,7 @@ impl<'a> Builder<'a> {
             }
             successors.push(found);
         }
-        let mut predecessors = vec![Vec::new(); nodes.len()];
-        for (from, to) in successors.iter().enumerate() {
-            for to in to {
-                predecessors[*to].push(from);
-            }
-        }
+        let predecessors = patchwright_graph::reversed(&successors);
         let ends_program = nodes
             .iter()
             .map(|node| match node {

@@ -4,6 +4,7 @@
 //! address is taken share; writes to it, to members and to elements leave the former value possible. Calls write what
 //! they are given the address of. Two variables of one name in nested scopes count as one.
 
+use patchwright_graph::{reachable, reversed};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::cfg::{Cfg, Node};
@@ -28,36 +29,29 @@ impl Dependence {
         }
     }
 
+    /// By node: those on which it depends.
+    fn on(&self) -> Vec<Vec<usize>> {
+        let both = self.control.iter().zip(&self.data);
+        both.map(|(control, data)| [&control[..], data].concat())
+            .collect()
+    }
+
     /// Returns all nodes on which one of `criterion` depends, and these themselves.
     pub fn backward_slice(&self, criterion: &[usize]) -> FxHashSet<usize> {
-        let mut slice = FxHashSet::default();
-        let mut open = criterion.to_vec();
-        while let Some(node) = open.pop() {
-            if slice.insert(node) {
-                open.extend(&self.control[node]);
-                open.extend(&self.data[node]);
-            }
-        }
-        slice
+        members(&reachable(&self.on(), criterion.iter().copied()))
     }
 
     /// Returns all nodes that depend on one of `criterion`, and these themselves.
     pub fn forward_slice(&self, criterion: &[usize]) -> FxHashSet<usize> {
-        let mut dependents = vec![Vec::new(); self.control.len()];
-        for (node, on) in self.control.iter().enumerate() {
-            for on in on.iter().chain(&self.data[node]) {
-                dependents[*on].push(node);
-            }
-        }
-        let mut slice = FxHashSet::default();
-        let mut open = criterion.to_vec();
-        while let Some(node) = open.pop() {
-            if slice.insert(node) {
-                open.extend(&dependents[node]);
-            }
-        }
-        slice
+        members(&reachable(&reversed(&self.on()), criterion.iter().copied()))
     }
+}
+
+fn members(reached: &[bool]) -> FxHashSet<usize> {
+    let all = reached.iter().enumerate();
+    all.filter(|(_, reached)| **reached)
+        .map(|(node, _)| node)
+        .collect()
 }
 
 /// What each node writes, what pointers may reach included.

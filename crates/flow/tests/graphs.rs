@@ -1,6 +1,6 @@
 //! What is read of a function, and the control-flow graphs made of it.
 
-use patchwright_flow::dominators::{Dominators, control_dependence};
+use patchwright_flow::dominators::{control_dependence, dominators, post_dominators};
 use patchwright_flow::{Cfg, Function, Node, Outline, read_default};
 
 fn outline(source: &str) -> Outline {
@@ -225,10 +225,10 @@ fn a_branch_dominates_what_it_decides() {
             .unwrap()
     };
     let (a, x, z) = (find("a"), find("x"), find("z"));
-    let dominators = Dominators::of(&cfg);
+    let dominators = dominators(&cfg);
     assert!(dominators.dominates(a, x) && dominators.dominates(a, z));
     assert!(!dominators.dominates(x, z));
-    assert_eq!(Dominators::post(&cfg).immediate(a), Some(z));
+    assert_eq!(post_dominators(&cfg).immediate(a), Some(z));
     let depends = control_dependence(&cfg);
     assert_eq!(depends[x], [a]);
     assert_eq!(depends[z], [0usize; 0]);

@@ -1,8 +1,8 @@
 //! Translates the IR of a function to the code that is executed.
 
 use patchwright_ir::{
-    BlockId, Callee, Function, FunctionId, GlobalId, InstructionKind, LocalId, LocalKind, ObjectId,
-    Operand, OriginId, Program, RoutineId, TerminatorKind, Type, Value,
+    BlockId, Callee, Function, FunctionId, GlobalId, InstructionKind, LocalId, LocalKind, LocalUse,
+    ObjectId, Operand, OriginId, Program, RoutineId, TerminatorKind, Type, Value,
 };
 use patchwright_semantics::Ty;
 use rustc_hash::FxHashMap;
@@ -675,14 +675,14 @@ fn maybe_undefined(function: &Function) -> Vec<LocalId> {
         };
         let block = function.block(id);
         for instruction in &block.instructions {
-            match instruction.kind {
-                InstructionKind::Write { local, .. } => {
+            match instruction.local() {
+                Some((local, LocalUse::Write)) => {
                     state[local.index() / 64] |= 1 << (local.index() % 64);
                 }
-                InstructionKind::Live { local } => {
+                Some((local, LocalUse::Begin)) => {
                     state[local.index() / 64] &= !(1 << (local.index() % 64));
                 }
-                InstructionKind::Read { local, .. } if !has(&state, local) => {
+                Some((local, LocalUse::Read)) if !has(&state, local) => {
                     // States only shrink, so what is found stays true.
                     found[local.index()] = true;
                 }

@@ -8,54 +8,36 @@ use std::{
     time::Duration,
 };
 
-use patchwright_csource::{Clang, parse};
 use patchwright_exec::runner::Ending as HowEnded;
-use patchwright_exec::{
-    CancelToken, CompileCommand, Limits as ProcessLimits, Request, Runner, RunnerProgram,
-};
+use patchwright_exec::{Limits as ProcessLimits, Request};
 use patchwright_interpret::{Closed, Ending, Limits, Machine};
 use patchwright_ir::Module;
+use patchwright_testkit::Reader;
 
 /// A program in both forms.
 struct Program {
-    runner: Runner,
+    reader: Reader,
     modules: Vec<Module>,
     executable: PathBuf,
-    _folder: tempfile::TempDir,
 }
 
 impl Program {
     fn of(sources: &[PathBuf]) -> Self {
-        let folder = tempfile::tempdir().expect("a folder");
-        let cancel = CancelToken::new().expect("a pipe");
-        let mut runner =
-            Runner::start(&RunnerProgram::this_binary(), None, cancel).expect("starts");
-        let clang = Clang::find(&mut runner).expect("clang is installed");
-        let executable = folder.path().join("program");
-        let build = Request::new("gcc", folder.path())
+        let mut reader = Reader::new();
+        let folder = reader.folder();
+        let executable = folder.join("program");
+        let build = Request::new("gcc", &folder)
             .args(["-w", "-o", "program"])
             .args(sources)
             .limits(ProcessLimits::for_build());
-        let built = runner.run(&build).expect("gcc is installed");
+        let built = reader.runner.run(&build).expect("gcc is installed");
         assert!(built.ending.is_success(), "{sources:?}");
-        let modules = sources.iter().map(|file| {
-            let command = CompileCommand {
-                directory: folder.path().to_path_buf(),
-                arguments: vec!["cc".into(), "-c".into(), file.clone().into_os_string()],
-                output: None,
-                included: None,
-                file: file.clone(),
-            };
-            let text = fs::read(file).expect("it is there");
-            let unit = parse(&clang, &mut runner, &command, text).expect("valid");
-            patchwright_lower::lower(&unit, &file.to_string_lossy())
-        });
+        let modules = sources.iter().map(|file| reader.lowered(file, ""));
         let modules = modules.collect();
         Program {
-            runner,
+            reader,
             modules,
             executable,
-            _folder: folder,
         }
     }
 
@@ -65,7 +47,7 @@ impl Program {
         let run = Request::new(&self.executable, folder)
             .args(words.iter().map(OsString::from))
             .limits(ProcessLimits::with_wall(Duration::from_secs(60)));
-        let expected = self.runner.run(&run).expect("it runs");
+        let expected = self.reader.runner.run(&run).expect("it runs");
         let HowEnded::Exited(status) = expected.ending else {
             panic!("{}: {:?}", folder.display(), expected.ending);
         };

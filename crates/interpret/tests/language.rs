@@ -3,14 +3,12 @@
 //! A program may say `flags: FLAGS` in a comment, and `prints nothing of: REASON` for what the interpreter must refuse by name.
 #![allow(clippy::disallowed_methods, reason = "the programs are files")]
 
-use std::{ffi::OsString, path::Path, time::Duration};
+use std::{path::Path, time::Duration};
 
-use patchwright_csource::{Clang, parse};
 use patchwright_exec::runner::Ending as HowEnded;
-use patchwright_exec::{
-    CancelToken, CompileCommand, Limits as ProcessLimits, Request, Runner, RunnerProgram,
-};
+use patchwright_exec::{Limits as ProcessLimits, Request};
 use patchwright_interpret::{Closed, Ending, Limits, Machine};
+use patchwright_testkit::Reader;
 
 fn compare(name: &str) {
     let file = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -22,28 +20,10 @@ fn compare(name: &str) {
         let mut lines = source.lines();
         lines.find_map(|line| Some(line.split_once(what)?.1.trim_end_matches("*/").trim()))
     };
-    let flags: Vec<OsString> = note("flags: ")
-        .unwrap_or_default()
-        .split_whitespace()
-        .map(OsString::from)
-        .collect();
-    let folder = tempfile::tempdir().expect("a folder");
-    let cancel = CancelToken::new().expect("a pipe");
-    let mut runner = Runner::start(&RunnerProgram::this_binary(), None, cancel).expect("starts");
-    let clang = Clang::find(&mut runner).expect("clang is installed");
-    let mut arguments: Vec<OsString> = vec!["cc".into()];
-    arguments.extend(flags.iter().cloned());
-    arguments.extend(["-c".into(), file.clone().into_os_string()]);
-    let command = CompileCommand {
-        directory: folder.path().to_path_buf(),
-        arguments,
-        output: None,
-        included: None,
-        file: file.clone(),
-    };
-    let unit = parse(&clang, &mut runner, &command, text).expect("valid");
-    let module = patchwright_lower::lower(&unit, &file.to_string_lossy());
-    patchwright_ir::verify(&module).expect("the IR is well-formed");
+    let flags = note("flags: ").unwrap_or_default();
+    let mut reader = Reader::new();
+    let folder = reader.folder();
+    let module = reader.lowered(&file, flags);
     let mut world = Closed::with_input("");
     let mut machine = Machine::link(vec![module], Limits::default(), &mut world).expect("links");
     let outcome = machine.run(&[b"program".to_vec()], &[]);
@@ -56,21 +36,21 @@ fn compare(name: &str) {
         }
         return;
     }
-    let build = Request::new("gcc", folder.path())
+    let build = Request::new("gcc", &folder)
         .args(["-w", "-O0", "-o", "program"])
-        .args(flags)
+        .args(flags.split_whitespace())
         .arg(&file)
         .arg("-lm")
         .limits(ProcessLimits::for_build());
-    let built = runner.run(&build).expect("gcc is installed");
+    let built = reader.runner.run(&build).expect("gcc is installed");
     assert!(
         built.ending.is_success(),
         "{}",
         String::from_utf8_lossy(&built.stderr)
     );
-    let run = Request::new(folder.path().join("program"), folder.path())
+    let run = Request::new(folder.join("program"), &folder)
         .limits(ProcessLimits::with_wall(Duration::from_secs(20)));
-    let expected = runner.run(&run).expect("it runs");
+    let expected = reader.runner.run(&run).expect("it runs");
     let HowEnded::Exited(status) = expected.ending else {
         panic!("{name}: {:?}", expected.ending);
     };

@@ -1,30 +1,11 @@
 //! Whole programs: what they print, and what is undefined about them.
 #![allow(clippy::disallowed_methods, reason = "tests write their own sources")]
 
-use std::ffi::OsString;
-
-use patchwright_csource::{Clang, parse};
-use patchwright_exec::{CancelToken, CompileCommand, Runner, RunnerProgram};
 use patchwright_interpret::{Closed, Ending, Limits, Machine, Undefined};
 
 /// How a program ended, what it printed, and the line where it stopped.
 pub fn run_with(source: &str, input: &str, words: &[&str]) -> (Ending, String, u32) {
-    let folder = tempfile::tempdir().expect("a folder");
-    let file = folder.path().join("unit.c");
-    std::fs::write(&file, source).expect("written");
-    let cancel = CancelToken::new().expect("a pipe");
-    let mut runner = Runner::start(&RunnerProgram::this_binary(), None, cancel).expect("starts");
-    let clang = Clang::find(&mut runner).expect("clang is installed");
-    let path = file.to_string_lossy().into_owned();
-    let command = CompileCommand {
-        directory: folder.path().to_path_buf(),
-        arguments: ["cc", "-c", "unit.c"].map(OsString::from).to_vec(),
-        output: None,
-        included: None,
-        file,
-    };
-    let unit = parse(&clang, &mut runner, &command, source.as_bytes().to_vec()).expect("valid");
-    let module = patchwright_lower::lower(&unit, &path);
+    let module = patchwright_testkit::module(source);
     let mut world = Closed::with_input(input);
     let limits = Limits {
         instructions: 10_000_000,

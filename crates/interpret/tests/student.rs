@@ -3,12 +3,10 @@
 
 use std::{collections::BTreeMap, ffi::OsString, path::Path, time::Duration};
 
-use patchwright_csource::{Clang, parse};
 use patchwright_exec::runner::{Ending as HowEnded, Stdin};
-use patchwright_exec::{
-    CancelToken, CompileCommand, Limits as ProcessLimits, Request, Runner, RunnerProgram,
-};
+use patchwright_exec::{Limits as ProcessLimits, Request};
 use patchwright_interpret::{Closed, Ending, Limits, Machine};
+use patchwright_testkit::Reader;
 
 /// Program, arguments, input.
 const RUNS: &[(&str, &[&str], &str)] = &[
@@ -38,37 +36,26 @@ const RUNS: &[(&str, &[&str], &str)] = &[
 #[test]
 fn programs_of_students_run_as_compiled_ones_do() {
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/student");
-    let folder = tempfile::tempdir().expect("a folder");
-    let cancel = CancelToken::new().expect("a pipe");
-    let mut runner = Runner::start(&RunnerProgram::this_binary(), None, cancel).expect("starts");
-    let clang = Clang::find(&mut runner).expect("clang is installed");
+    let mut reader = Reader::new();
+    let folder = reader.folder();
     let mut modules = BTreeMap::new();
     for &(name, arguments, input) in RUNS {
         let file = sources.join(format!("{name}.c"));
-        let text = std::fs::read(&file).expect("it is there");
         let module = modules.entry(name).or_insert_with(|| {
-            let command = CompileCommand {
-                directory: folder.path().to_path_buf(),
-                arguments: vec!["cc".into(), "-c".into(), file.clone().into_os_string()],
-                output: None,
-                included: None,
-                file: file.clone(),
-            };
-            let unit = parse(&clang, &mut runner, &command, text).expect("valid");
-            let build = Request::new("gcc", folder.path())
+            let build = Request::new("gcc", &folder)
                 .args(["-w", "-o", name])
                 .arg(&file)
                 .arg("-lm")
                 .limits(ProcessLimits::for_build());
-            let built = runner.run(&build).expect("gcc is installed");
+            let built = reader.runner.run(&build).expect("gcc is installed");
             assert!(built.ending.is_success(), "{name}");
-            patchwright_lower::lower(&unit, &file.to_string_lossy())
+            reader.lowered(&file, "")
         });
-        let run = Request::new(folder.path().join(name), folder.path())
+        let run = Request::new(folder.join(name), &folder)
             .args(arguments.iter().map(OsString::from))
             .stdin(Stdin::Bytes(input.as_bytes().to_vec()))
             .limits(ProcessLimits::with_wall(Duration::from_secs(20)));
-        let expected = runner.run(&run).expect("it runs");
+        let expected = reader.runner.run(&run).expect("it runs");
         let HowEnded::Exited(status) = expected.ending else {
             panic!("{name}: {:?}", expected.ending);
         };
@@ -77,7 +64,6 @@ fn programs_of_students_run_as_compiled_ones_do() {
             Machine::link(vec![module.clone()], Limits::default(), &mut world).expect("links");
         let mut words = vec![
             folder
-                .path()
                 .join(name)
                 .to_string_lossy()
                 .into_owned()

@@ -5,12 +5,11 @@
     reason = "tests write and compile their own sources"
 )]
 
-use std::{ffi::OsString, fmt::Write as _, process::Command};
+use std::{fmt::Write as _, process::Command};
 
-use patchwright_csource::{Clang, parse};
-use patchwright_exec::{CancelToken, CompileCommand, Runner, RunnerProgram};
 use patchwright_interpret::{Closed, Ending, Limits, Machine, Undefined};
 use patchwright_ir::Module;
+use patchwright_testkit::Reader;
 
 struct Chance(u64);
 
@@ -207,42 +206,6 @@ fn program(seed: u64, functions: usize) -> String {
     )
 }
 
-struct Reader {
-    runner: Runner,
-    clang: Clang,
-    folder: tempfile::TempDir,
-}
-
-impl Reader {
-    fn new() -> Reader {
-        let cancel = CancelToken::new().expect("a pipe");
-        let program = RunnerProgram::this_binary();
-        let mut runner = Runner::start(&program, None, cancel).expect("starts");
-        let clang = Clang::find(&mut runner).expect("clang is installed");
-        Reader {
-            runner,
-            clang,
-            folder: tempfile::tempdir().expect("a folder"),
-        }
-    }
-
-    fn module(&mut self, source: &str) -> Module {
-        let file = self.folder.path().join("unit.c");
-        std::fs::write(&file, source).expect("written");
-        let path = file.to_string_lossy().into_owned();
-        let command = CompileCommand {
-            directory: self.folder.path().to_path_buf(),
-            arguments: ["cc", "-c", "unit.c"].map(OsString::from).to_vec(),
-            output: None,
-            included: None,
-            file,
-        };
-        let source = source.as_bytes().to_vec();
-        let unit = parse(&self.clang, &mut self.runner, &command, source).expect("valid");
-        patchwright_lower::lower(&unit, &path)
-    }
-}
-
 fn execute(module: &Module, words: &[String]) -> Ending {
     let mut world = Closed::with_input("");
     let mut machine =
@@ -304,7 +267,7 @@ fn what_a_row_past_the_last_one_becomes_is_not_accessed() {
              static struct {{ int before; int a[3]; int m[2][2]; int after; }} s;\n\
              int main(void) {{ {text} }}\n"
         );
-        let module = reader.module(&source);
+        let module = reader.module("unit.c", &source);
         let ending = execute(&module, &[]);
         assert_eq!(is_index(&ending), is_outside, "{text}: {ending:?}");
         let ends = matches!(ending, Ending::Exit(_));
@@ -343,7 +306,7 @@ fn indices_outside_of_a_member_or_a_row_are_those_that_gcc_reports() {
     let output = String::from_utf8_lossy(&output.stdout).into_owned();
     let mut reported = output.lines().map(|line| line == "1");
 
-    let module = Reader::new().module(&source);
+    let module = Reader::new().module("unit.c", &source);
     let (mut wrong, mut found) = (Vec::new(), 0);
     for function in 0..functions {
         for index in INDICES {

@@ -242,11 +242,11 @@ pub enum InstructionKind {
     Unsupported { dst: Option<TempId>, reason: String },
 }
 
-impl Instruction {
-    /// Returns the temporary that the instruction defines, if any.
-    pub fn defines(&self) -> Option<TempId> {
+/// The temporary that an instruction defines, of a kind that is borrowed in either way.
+macro_rules! defined {
+    ($kind:expr) => {{
         use InstructionKind::*;
-        match &self.kind {
+        match $kind {
             Read { dst, .. }
             | LocalAddress { dst, .. }
             | Load { dst, .. }
@@ -260,8 +260,8 @@ impl Instruction {
             | PointerDifference { dst, .. }
             | MemberAddress { dst, .. }
             | VaArg { dst, .. }
-            | Allocate { dst, .. } => Some(*dst),
-            Call { dst, .. } | Unsupported { dst, .. } => *dst,
+            | Allocate { dst, .. } => Some(dst),
+            Call { dst, .. } | Unsupported { dst, .. } => Option::from(dst),
             Write { .. }
             | Live { .. }
             | Dead { .. }
@@ -273,53 +273,14 @@ impl Instruction {
             | VaStart { .. }
             | VaCopy { .. } => None,
         }
-    }
+    }};
+}
 
-    /// Returns all operands, in order.
-    pub fn operands(&self) -> Vec<Operand> {
+/// Hands over each operand, in order, of a kind that is borrowed in either way.
+macro_rules! each_operand {
+    ($kind:expr, $visit:expr) => {{
         use InstructionKind::*;
-        match &self.kind {
-            Read { .. }
-            | Live { .. }
-            | Dead { .. }
-            | Settle { .. }
-            | LocalAddress { .. }
-            | Unsupported { .. } => Vec::new(),
-            Write { value, .. } | Extend { value, .. } => vec![*value],
-            Load { address, .. } | LoadBits { address, .. } | Zero { address, .. } => {
-                vec![*address]
-            }
-            Store { address, value, .. } | StoreBits { address, value, .. } => {
-                vec![*address, *value]
-            }
-            Unary { a, .. } | Convert { a, .. } | MemberAddress { a, .. } => vec![*a],
-            Binary { a, b, .. } | Shift { a, b, .. } => vec![*a, *b],
-            PointerAdd { a, index, size, .. } => vec![*a, *index, *size],
-            PointerDifference { a, b, size, .. } => vec![*a, *b, *size],
-            Copy { to, from, .. } | VaCopy { to, from } => vec![*to, *from],
-            Call {
-                callee,
-                arguments,
-                result_address,
-                ..
-            } => {
-                let mut all = Vec::with_capacity(arguments.len() + 2);
-                if let Callee::Indirect(callee) = callee {
-                    all.push(*callee);
-                }
-                all.extend(arguments.iter().map(|argument| argument.value));
-                all.extend(*result_address);
-                all
-            }
-            VaStart { list } | VaArg { list, .. } => vec![*list],
-            Allocate { size, .. } => vec![*size],
-        }
-    }
-
-    /// Calls `visit` with each operand, in the order of [`Instruction::operands`].
-    pub fn for_each_operand_mut(&mut self, visit: &mut dyn FnMut(&mut Operand)) {
-        use InstructionKind::*;
-        match &mut self.kind {
+        match $kind {
             Read { .. }
             | Live { .. }
             | Dead { .. }
@@ -336,7 +297,7 @@ impl Instruction {
             | MemberAddress { a, .. }
             | VaStart { list: a }
             | VaArg { list: a, .. }
-            | Allocate { size: a, .. } => visit(a),
+            | Allocate { size: a, .. } => $visit(a),
             Store {
                 address: a,
                 value: b,
@@ -351,18 +312,16 @@ impl Instruction {
             | Shift { a, b, .. }
             | Copy { to: a, from: b, .. }
             | VaCopy { to: a, from: b } => {
-                visit(a);
-                visit(b);
+                $visit(a);
+                $visit(b);
             }
-            PointerAdd { a, index, size, .. } => {
-                visit(a);
-                visit(index);
-                visit(size);
+            PointerAdd {
+                a, index: b, size, ..
             }
-            PointerDifference { a, b, size, .. } => {
-                visit(a);
-                visit(b);
-                visit(size);
+            | PointerDifference { a, b, size, .. } => {
+                $visit(a);
+                $visit(b);
+                $visit(size);
             }
             Call {
                 callee,
@@ -371,39 +330,42 @@ impl Instruction {
                 ..
             } => {
                 if let Callee::Indirect(callee) = callee {
-                    visit(callee);
+                    $visit(callee);
                 }
                 for argument in arguments {
-                    visit(&mut argument.value);
+                    let Argument { value, .. } = argument;
+                    $visit(value);
                 }
                 if let Some(address) = result_address {
-                    visit(address);
+                    $visit(address);
                 }
             }
         }
+    }};
+}
+
+impl Instruction {
+    /// Returns the temporary that the instruction defines, if any.
+    pub fn defines(&self) -> Option<TempId> {
+        defined!(&self.kind).copied()
     }
 
     /// Returns the temporary that the instruction defines, so that it can be renamed.
     pub fn defines_mut(&mut self) -> Option<&mut TempId> {
-        use InstructionKind::*;
-        match &mut self.kind {
-            Read { dst, .. }
-            | LocalAddress { dst, .. }
-            | Load { dst, .. }
-            | LoadBits { dst, .. }
-            | Extend { dst, .. }
-            | Unary { dst, .. }
-            | Binary { dst, .. }
-            | Shift { dst, .. }
-            | Convert { dst, .. }
-            | PointerAdd { dst, .. }
-            | PointerDifference { dst, .. }
-            | MemberAddress { dst, .. }
-            | VaArg { dst, .. }
-            | Allocate { dst, .. } => Some(dst),
-            Call { dst, .. } | Unsupported { dst, .. } => dst.as_mut(),
-            _ => None,
-        }
+        defined!(&mut self.kind)
+    }
+
+    /// Returns all operands, in order.
+    pub fn operands(&self) -> Vec<Operand> {
+        let mut all = Vec::new();
+        let mut add = |operand: &Operand| all.push(*operand);
+        each_operand!(&self.kind, add);
+        all
+    }
+
+    /// Calls `visit` with each operand, in the order of [`Instruction::operands`].
+    pub fn for_each_operand_mut(&mut self, visit: &mut dyn FnMut(&mut Operand)) {
+        each_operand!(&mut self.kind, visit);
     }
 
     /// Returns the reason of an `unsupported` instruction, which stands for code that could not be
@@ -499,6 +461,32 @@ impl Terminator {
             TerminatorKind::Return(_)
             | TerminatorKind::ReturnNothing
             | TerminatorKind::Unreachable => Vec::new(),
+        }
+    }
+
+    /// Returns the edges that control can take: a branch on a constant has one.
+    pub fn taken(&self) -> Vec<Edge> {
+        match &self.kind {
+            TerminatorKind::Branch {
+                condition:
+                    Operand {
+                        value: Value::Constant { ty, bits },
+                        ..
+                    },
+                then,
+                otherwise,
+                ..
+            } => {
+                // Zero has two signs.
+                let sign = match ty {
+                    Type::F32 => 1 << 31,
+                    Type::F64 => 1 << 63,
+                    Type::F80 => 1 << 79,
+                    _ => 0,
+                };
+                vec![if bits & !sign != 0 { *then } else { *otherwise }]
+            }
+            _ => self.edges(),
         }
     }
 

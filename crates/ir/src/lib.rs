@@ -24,6 +24,7 @@
 //! Processes, files, clang.
 
 pub mod drawing;
+mod effects;
 pub mod extended;
 mod function;
 mod graph;
@@ -36,8 +37,9 @@ mod undefined;
 mod verify;
 pub mod wide;
 
+pub use effects::{Access, LocalUse, VA_LIST, Way};
 pub use function::{Block, Edge, Function, Linkage, Local, LocalKind, Parameter, Temporary};
-pub use graph::{DominatorTree, Dominators};
+pub use graph::Dominators;
 pub use instruction::{
     Argument, Callee, Instruction, InstructionKind, Operand, Subscript, SwitchCase, Terminator,
     TerminatorKind, Value, Without,

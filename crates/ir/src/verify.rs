@@ -224,24 +224,12 @@ impl Checker<'_> {
                 if let Some(dst) = instruction.defines() {
                     self.temp_exists(dst);
                 }
-                match &instruction.kind {
-                    InstructionKind::Read { local, .. }
-                    | InstructionKind::Write { local, .. }
-                    | InstructionKind::Live { local }
-                    | InstructionKind::Dead { local }
-                    | InstructionKind::Settle { local }
-                    | InstructionKind::LocalAddress { local, .. }
-                    | InstructionKind::Allocate {
-                        scope: Some(local), ..
-                    } => self.local_exists(*local),
-                    InstructionKind::Call {
-                        callee: Callee::Direct(id),
-                        ..
-                    } => {
-                        let exists = id.index() < self.module.functions.len();
-                        self.require(exists, Invariant::NamesExist, "no such function");
-                    }
-                    _ => {}
+                if let Some((local, _)) = instruction.local() {
+                    self.local_exists(local);
+                }
+                if let Some(id) = instruction.called() {
+                    let exists = id.index() < self.module.functions.len();
+                    self.require(exists, Invariant::NamesExist, "no such function");
                 }
             }
             self.origin(block.terminator.origin);

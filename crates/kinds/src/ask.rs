@@ -11,7 +11,7 @@ use crate::{
     clause::{Condition, Inside, Trait},
     matches::{Match, Matcher, Value},
     syntax::{Pattern, Root},
-    tree::{Parts, Places, Tree, inner_statements},
+    tree::{Parts, Places, Tree},
 };
 
 /// Where a change is looked for.
@@ -70,15 +70,12 @@ impl Tree<'_> {
     }
 
     pub(crate) fn parts_of_expression(&self, id: ExprId, found: &mut Parts) {
-        found.expressions.push(id);
-        for child in self.function.children(id) {
-            self.parts_of_expression(child, found);
-        }
+        found.expressions.extend(self.function.within(id));
     }
 
     pub(crate) fn parts_of_statement(&self, id: StmtId, found: &mut Parts) {
         found.statements.push(id);
-        for inner in inner_statements(&self.function.stmt(id).kind) {
+        for inner in self.function.stmt(id).kind.inner() {
             self.parts_of_statement(inner, found);
         }
         let mut own = Vec::new();
@@ -489,10 +486,7 @@ impl Tree<'_> {
             Trait::Jump => kind.is_jump(),
             Trait::Step => kind.is_step(),
             Trait::Block => matches!(kind, StmtKind::Compound(_)),
-            Trait::Loop => matches!(
-                kind,
-                StmtKind::For { .. } | StmtKind::While { .. } | StmtKind::Do { .. }
-            ),
+            Trait::Loop => kind.loop_body().is_some(),
             Trait::If => matches!(kind, StmtKind::If { .. }),
             Trait::Simple => matches!(kind, StmtKind::Expression(_)),
             Trait::Declaration => matches!(kind, StmtKind::Declaration(_)),

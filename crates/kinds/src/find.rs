@@ -246,11 +246,11 @@ impl<'a> Finder<'a> {
             StmtKind::For { body, .. } => found.push((vec![*body], true)),
             StmtKind::Case(_) | StmtKind::Default(_) | StmtKind::Label { .. } => {}
             _ => {
-                let inner = crate::tree::inner_statements(kind).into_iter();
+                let inner = kind.inner().into_iter();
                 found.extend(inner.map(|inner| (vec![inner], true)));
             }
         }
-        for inner in crate::tree::inner_statements(kind) {
+        for inner in kind.inner() {
             self.rows(inner, found);
         }
     }

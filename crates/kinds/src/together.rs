@@ -31,7 +31,7 @@ pub(crate) fn find(tree: &Tree<'_>, kind: &Kind, add: &mut dyn FnMut(Found) -> b
                 rows.map(<[StmtId]>::to_vec).collect()
             }
             kind => {
-                let inner = crate::tree::inner_statements(kind);
+                let inner = kind.inner();
                 let is_block =
                     |id: &StmtId| matches!(tree.function.stmt(*id).kind, StmtKind::Compound(_));
                 let bodies = inner.into_iter().filter(|id| !is_block(id));

@@ -66,50 +66,6 @@ pub(crate) struct Places {
     pub(crate) statements: FxHashSet<StmtId>,
 }
 
-/// The whole expressions of a statement.
-fn own_expressions(unit: &TranslationUnit, kind: &StmtKind) -> Vec<ExprId> {
-    match kind {
-        StmtKind::Expression(expr) => vec![*expr],
-        StmtKind::If { condition, .. }
-        | StmtKind::While { condition, .. }
-        | StmtKind::Do { condition, .. }
-        | StmtKind::Switch { condition, .. } => vec![*condition],
-        StmtKind::For {
-            condition,
-            increment,
-            ..
-        } => condition.iter().chain(increment).copied().collect(),
-        StmtKind::Return(value) => value.iter().copied().collect(),
-        StmtKind::Declaration(variables) => {
-            let variables = variables.iter().map(|&id| unit.variable(id));
-            variables
-                .filter_map(|variable| variable.initializer)
-                .collect()
-        }
-        StmtKind::Other { expressions, .. } => expressions.clone(),
-        _ => Vec::new(),
-    }
-}
-
-/// The statements directly in another one.
-pub(crate) fn inner_statements(kind: &StmtKind) -> Vec<StmtId> {
-    match kind {
-        StmtKind::Compound(inner) => inner.clone(),
-        StmtKind::If {
-            then, otherwise, ..
-        } => std::iter::once(*then).chain(*otherwise).collect(),
-        StmtKind::While { body, .. }
-        | StmtKind::Do { body, .. }
-        | StmtKind::Switch { body, .. }
-        | StmtKind::Case(body)
-        | StmtKind::Default(body)
-        | StmtKind::Label { body, .. } => vec![*body],
-        StmtKind::For { init, body, .. } => init.iter().copied().chain([*body]).collect(),
-        StmtKind::Other { statements, .. } => statements.clone(),
-        _ => Vec::new(),
-    }
-}
-
 impl<'a> Tree<'a> {
     pub(crate) fn new(of: &Surroundings<'a>) -> Self {
         let mut tree = Tree {
@@ -133,10 +89,10 @@ impl<'a> Tree<'a> {
         }
         for (number, stmt) in of.function.stmts.iter().enumerate() {
             let id = StmtId(number as u32);
-            for expr in own_expressions(of.unit, &stmt.kind) {
+            for expr in of.unit.expressions_of(&stmt.kind) {
                 tree.owners.insert(expr, id);
             }
-            for (place, inner) in inner_statements(&stmt.kind).into_iter().enumerate() {
+            for (place, inner) in stmt.kind.inner().into_iter().enumerate() {
                 tree.around.insert(inner, (id, place));
             }
         }
@@ -316,13 +272,7 @@ impl<'a> Tree<'a> {
     }
 
     pub(crate) fn is_pure(&self, id: ExprId) -> bool {
-        let own = match self.function.expr(id).kind {
-            ExprKind::Assign { .. } | ExprKind::Call { .. } | ExprKind::Other { .. } => false,
-            ExprKind::Unary { operator, .. } => operator != UnaryOperator::Step,
-            _ => true,
-        };
-        let mut children = self.function.children(id).into_iter();
-        own && children.all(|child| self.is_pure(child))
+        !self.function.has_effects(id)
     }
 
     /// Whether two expressions, each of a function of the file, are the same but for their layout.
@@ -332,19 +282,16 @@ impl<'a> Tree<'a> {
 
     /// The variables that an expression mentions.
     pub(crate) fn variables(&self, id: ExprId, found: &mut Vec<VarId>) {
-        if let ExprKind::Variable(variable) = self.function.expr(id).kind
-            && !found.contains(&variable)
-        {
-            found.push(variable);
-        }
-        for child in self.function.children(id) {
-            self.variables(child, found);
+        for variable in self.function.variables_within(id) {
+            if !found.contains(&variable) {
+                found.push(variable);
+            }
         }
     }
 
     /// The whole expressions of a statement, without those of statements in it.
     pub(crate) fn whole_expressions(&self, id: StmtId, found: &mut Vec<ExprId>) {
-        found.extend(own_expressions(self.unit, &self.function.stmt(id).kind));
+        found.extend(self.unit.expressions_of(&self.function.stmt(id).kind));
     }
 
     /// Whether two types are the same but for their qualifiers.

@@ -1,51 +1,22 @@
 //! Sources that clang really reads, and what a kind makes of them.
-#![allow(
-    clippy::disallowed_methods,
-    reason = "the source that clang reads is written by the test"
-)]
-
-use std::fs;
 
 use patchwright_csource::{
-    BinaryOperator, Clang, ExprId, ExprKind, Function, StmtId, StmtKind, TranslationUnit,
-    detail::Detail, parse, scopes,
+    BinaryOperator, ExprId, ExprKind, Function, StmtId, StmtKind, TranslationUnit, detail::Detail,
+    scopes,
 };
-use patchwright_exec::{CancelToken, CompileCommand, Runner, RunnerProgram};
 use patchwright_kinds::{Change, Finder, Found, Kind, Surroundings, Target, layout};
 use patchwright_text::{Edit, apply_edits};
 
 /// What reads sources.
-pub struct Reader {
-    runner: Runner,
-    clang: Clang,
-    folder: tempfile::TempDir,
-}
+pub struct Reader(patchwright_testkit::Reader);
 
 impl Reader {
     pub fn start() -> Self {
-        let program = RunnerProgram::this_binary();
-        let mut runner = Runner::start(&program, None, CancelToken::new().unwrap()).unwrap();
-        let clang = Clang::find(&mut runner).unwrap();
-        Reader {
-            runner,
-            clang,
-            folder: tempfile::tempdir().unwrap(),
-        }
+        Reader(patchwright_testkit::Reader::new())
     }
 
     fn read(&mut self, source: &str) -> TranslationUnit {
-        let folder = fs::canonicalize(self.folder.path()).unwrap();
-        let file = folder.join("unit.c");
-        fs::write(&file, source).unwrap();
-        let command = CompileCommand {
-            file,
-            directory: folder,
-            arguments: ["cc", "-c", "unit.c"].map(Into::into).into(),
-            output: None,
-            included: None,
-        };
-        parse(&self.clang, &mut self.runner, &command, source.into())
-            .unwrap_or_else(|error| panic!("{error}\n{source}"))
+        self.0.read("unit.c", source).0
     }
 
     /// The functions of a source, however they are laid out and spelled: operands that commute are in order, and blocks are what they consist of.

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use patchwright_csource::{
-    BinaryOperator, ExprId, ExprKind, Function, Place, Refusal, StmtId, StmtKind, Storage,
-    TranslationUnit, lex,
+    BinaryOperator, ExprId, ExprKind, Function, Part, Place, Refusal, Slot, StmtId, StmtKind,
+    Storage, TranslationUnit, lex,
 };
 use patchwright_text::{LineMap, Span};
 use patchwright_weave::{Mark, MarkKind};
@@ -166,24 +166,18 @@ impl Walker<'_> {
         if position != Position::Fixed {
             self.step(id, position);
         }
-        match &stmt.kind {
-            StmtKind::Compound(inner) => self.block(stmt.place, inner),
-            StmtKind::If {
-                then, otherwise, ..
-            } => {
-                self.stmt(*then, Position::Body);
-                if let Some(otherwise) = otherwise {
-                    self.stmt(*otherwise, Position::Body);
-                }
+        if let StmtKind::Compound(inner) = &stmt.kind {
+            return self.block(stmt.place, inner);
+        }
+        for part in stmt.kind.parts() {
+            let Part::Statement(inner, slot) = part else {
+                continue;
+            };
+            match slot {
+                Slot::Arm | Slot::Loop | Slot::Labelled => self.stmt(inner, Position::Body),
+                Slot::Switch => self.stmt(inner, Position::Fixed),
+                Slot::Block(_) | Slot::Init | Slot::Unknown => {}
             }
-            StmtKind::While { body, .. }
-            | StmtKind::Do { body, .. }
-            | StmtKind::For { body, .. }
-            | StmtKind::Case(body)
-            | StmtKind::Default(body)
-            | StmtKind::Label { body, .. } => self.stmt(*body, Position::Body),
-            StmtKind::Switch { body, .. } => self.stmt(*body, Position::Fixed),
-            _ => {}
         }
     }
 
@@ -288,32 +282,18 @@ impl Walker<'_> {
 
     /// Whether the expressions of the statement itself, not of those in it, call what ends a process without `exit`.
     fn leaves(&self, id: StmtId) -> bool {
-        let own: Vec<ExprId> = match &self.function.stmt(id).kind {
-            StmtKind::Expression(expr) | StmtKind::Return(Some(expr)) => vec![*expr],
-            StmtKind::If { condition, .. }
-            | StmtKind::While { condition, .. }
-            | StmtKind::Do { condition, .. }
-            | StmtKind::Switch { condition, .. } => vec![*condition],
-            StmtKind::Declaration(variables) => variables
-                .iter()
-                .filter_map(|&id| self.unit.variable(id).initializer)
-                .collect(),
-            _ => Vec::new(),
-        };
+        let own = self.unit.expressions_of(&self.function.stmt(id).kind);
         own.into_iter().any(|id| self.calls_leaver(id))
     }
 
     fn calls_leaver(&self, id: ExprId) -> bool {
-        if let ExprKind::Call { callee, .. } = &self.function.expr(id).kind {
-            let callee = self.function.stripped(*callee);
-            if let ExprKind::Function(name) = &self.function.expr(callee).kind
-                && patchwright_clib::leaves_at_once(name)
-            {
-                return true;
-            }
-        }
-        let children = self.function.children(id);
-        children.into_iter().any(|child| self.calls_leaver(child))
+        self.function.within(id).any(|id| {
+            let ExprKind::Call { callee, .. } = &self.function.expr(id).kind else {
+                return false;
+            };
+            let callee = self.function.expr(self.function.stripped(*callee));
+            matches!(&callee.kind, ExprKind::Function(name) if patchwright_clib::leaves_at_once(name))
+        })
     }
 }
 

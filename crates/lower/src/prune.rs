@@ -5,14 +5,7 @@ use patchwright_ir::{BlockId, Function, TempId, Terminator, TerminatorKind, Valu
 /// Removes unreachable blocks and names what is left anew, in order. `repeated` are the blocks that conditions behind them lead
 /// back to.
 pub(crate) fn prune(function: &mut Function, repeated: &[BlockId]) {
-    let mut reachable = vec![false; function.blocks.len()];
-    let mut todo = vec![BlockId(0)];
-    while let Some(block) = todo.pop() {
-        if !std::mem::replace(&mut reachable[block.index()], true) {
-            let edges = function.block(block).terminator.edges();
-            todo.extend(edges.iter().map(|edge| edge.target));
-        }
-    }
+    let reachable = function.reachable();
     let without: Vec<Without> = function
         .block_ids()
         .map(|id| {

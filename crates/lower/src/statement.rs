@@ -269,31 +269,12 @@ impl<'a> FunctionLowerer<'_, 'a> {
     pub(crate) fn find_labels(&mut self, id: StmtId, around: &mut Vec<StmtId>) {
         let source = self.source;
         around.push(id);
-        match &source.stmt(id).kind {
-            StmtKind::Compound(inner) => {
-                for &inner in inner {
-                    self.find_labels(inner, around);
-                }
-            }
-            StmtKind::If {
-                then, otherwise, ..
-            } => {
-                self.find_labels(*then, around);
-                if let Some(otherwise) = otherwise {
-                    self.find_labels(*otherwise, around);
-                }
-            }
-            StmtKind::Label { name, body } => {
-                self.label_scopes.insert(name, around.clone());
-                self.find_labels(*body, around);
-            }
-            StmtKind::While { body, .. }
-            | StmtKind::Do { body, .. }
-            | StmtKind::For { body, .. }
-            | StmtKind::Switch { body, .. }
-            | StmtKind::Case(body)
-            | StmtKind::Default(body) => self.find_labels(*body, around),
-            _ => {}
+        let kind = &source.stmt(id).kind;
+        if let StmtKind::Label { name, .. } = kind {
+            self.label_scopes.insert(name, around.clone());
+        }
+        for inner in kind.inner() {
+            self.find_labels(inner, around);
         }
         around.pop();
     }

@@ -1,32 +1,16 @@
 //! What C becomes, and what it cannot become.
 #![allow(clippy::disallowed_methods, reason = "tests write their own sources")]
 
-use std::ffi::OsString;
-
-use patchwright_csource::{Clang, TranslationUnit, parse};
-use patchwright_exec::{CancelToken, CompileCommand, Runner, RunnerProgram};
+use patchwright_csource::TranslationUnit;
 use patchwright_ir::{
     InstructionKind, Module, Node, print_function, print_module, read_module, verify,
 };
 use patchwright_lower::lower;
 use patchwright_semantics::BinaryOp;
+use patchwright_testkit::Reader;
 
 fn read(source: &str) -> (TranslationUnit, Module) {
-    let folder = tempfile::tempdir().expect("a folder");
-    let file = folder.path().join("unit.c");
-    std::fs::write(&file, source).expect("written");
-    let cancel = CancelToken::new().expect("a pipe");
-    let mut runner = Runner::start(&RunnerProgram::this_binary(), None, cancel).expect("starts");
-    let clang = Clang::find(&mut runner).expect("clang is installed");
-    let path = file.to_string_lossy().into_owned();
-    let command = CompileCommand {
-        directory: folder.path().to_path_buf(),
-        arguments: ["cc", "-c", "unit.c"].map(OsString::from).to_vec(),
-        output: None,
-        included: None,
-        file,
-    };
-    let unit = parse(&clang, &mut runner, &command, source.as_bytes().to_vec()).expect("valid");
+    let (unit, path) = Reader::new().read("unit.c", source);
     let module = lower(&unit, &path);
     assert_eq!(verify(&module), Ok(()), "{}", print_module(&module));
     let again = read_module(&print_module(&module)).expect("the text reads back");

@@ -1,8 +1,8 @@
 //! Lists the expressions of a source file that can be changed, and their mutations.
 
 use patchwright_csource::{
-    BinaryOperator, CastKind, ExprId, ExprKind, Function, Scope, ScopeMap, StmtId, StmtKind,
-    Storage, TranslationUnit, UnaryOperator, VarId, scopes,
+    BinaryOperator, CastKind, ExprId, ExprKind, Function, Part, Role as Use, Scope, ScopeMap, Slot,
+    StmtId, StmtKind, Storage, TranslationUnit, UnaryOperator, VarId, scopes,
 };
 use patchwright_lower::alternatives::{Alternative, Atom, Choice};
 use patchwright_text::{LineMap, Span};
@@ -200,65 +200,37 @@ pub(crate) struct Walker<'a> {
 impl Walker<'_> {
     fn statement(&mut self, id: StmtId) {
         let function = self.function;
-        match &function.stmt(id).kind {
-            StmtKind::Compound(inner) => inner.iter().for_each(|&inner| self.statement(inner)),
-            StmtKind::Declaration(variables) => {
-                for &variable in variables {
+        let kind = &function.stmt(id).kind;
+        let asserts = match kind {
+            StmtKind::If {
+                then, otherwise, ..
+            } => {
+                let mut arms = std::iter::once(*then).chain(*otherwise);
+                arms.any(|arm| trusted::reports_error(function, arm))
+            }
+            _ => false,
+        };
+        for part in kind.parts() {
+            match part {
+                Part::Statement(_, Slot::Unknown) => {}
+                Part::Statement(inner, _) => self.statement(inner),
+                Part::Variable(variable) => {
                     let declared = self.unit.variable(variable);
                     if let (Some(value), Storage::Local) = (declared.initializer, declared.storage)
                     {
                         self.push(value, Role::Value);
                     }
                 }
+                Part::Expression(expr, role) => match role {
+                    Use::Effect => self.push(expr, Role::Effect),
+                    Use::Condition if asserts => {}
+                    Use::Condition => self.push(expr, Role::Condition),
+                    Use::Selector | Use::Result => {
+                        self.push(expr, Role::Value);
+                    }
+                    Use::Unknown => {}
+                },
             }
-            StmtKind::Expression(expr) => self.push(*expr, Role::Effect),
-            StmtKind::If {
-                condition,
-                then,
-                otherwise,
-            } => {
-                let asserts = [Some(*then), *otherwise].into_iter().flatten();
-                if !asserts
-                    .into_iter()
-                    .any(|arm| trusted::reports_error(function, arm))
-                {
-                    self.push(*condition, Role::Condition);
-                }
-                self.statement(*then);
-                if let Some(otherwise) = otherwise {
-                    self.statement(*otherwise);
-                }
-            }
-            StmtKind::While { condition, body } | StmtKind::Do { body, condition } => {
-                self.push(*condition, Role::Condition);
-                self.statement(*body);
-            }
-            StmtKind::For {
-                init,
-                condition,
-                increment,
-                body,
-            } => {
-                if let Some(init) = init {
-                    self.statement(*init);
-                }
-                if let Some(condition) = condition {
-                    self.push(*condition, Role::Condition);
-                }
-                if let Some(increment) = increment {
-                    self.push(*increment, Role::Effect);
-                }
-                self.statement(*body);
-            }
-            StmtKind::Switch { condition, body } => {
-                self.push(*condition, Role::Value);
-                self.statement(*body);
-            }
-            StmtKind::Case(body) | StmtKind::Default(body) | StmtKind::Label { body, .. } => {
-                self.statement(*body);
-            }
-            StmtKind::Return(Some(value)) => self.push(*value, Role::Value),
-            _ => {}
         }
     }
 

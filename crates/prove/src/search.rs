@@ -13,8 +13,10 @@
 //! second one takes those that are left although nothing shows that they are wrong, because they go on beyond the bound or
 //! lead to what is not encoded: a [`Decider`] looks at each by itself.
 
+mod excluded;
 mod learn;
 mod ranges;
+mod terms;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -31,6 +33,8 @@ use crate::{
     repaired::Repaired,
     trial::Input,
 };
+use terms::{at_most_one, count};
+pub(crate) use terms::{between, bits, constant, truth};
 
 /// Conflicts of a question in the second turn at most: what is asked there says of most patches only why they are open.
 const EFFORT: u64 = 1_000;
@@ -288,13 +292,6 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Excludes patches from both turns.
-    fn exclude(&mut self, other: Term) {
-        for patches in &mut self.patches {
-            patches.assert(self.terms, other);
-        }
-    }
-
     fn all(&mut self, tell: &mut dyn FnMut(&Repair)) {
         let is_open = self.leaves_open();
         for changes in self.found.decided + 1..=self.extent.changes {
@@ -495,40 +492,6 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// A patch is not decided, and not asked about again; neither are others of its constants.
-    fn leave_open(&mut self, candidate: &Candidate, why: Open) {
-        /// Patches that are not decided are looked at one by one in the second turn, so many at most.
-        const MOST: usize = 200;
-        let changes = self.named(&candidate.changes);
-        self.found.open.push((changes, why));
-        self.found.more_open |= self.second && self.found.open.len() >= MOST;
-        let any = Candidate {
-            changes: candidate.changes.clone(),
-            constants: BTreeMap::new(),
-        };
-        self.exclude_exactly(&any);
-        // Whatever contains it is open for the same reason most of the time: only the first turn looks at that.
-        let with_more = self.contained(&candidate.changes);
-        let other = self.terms.not(with_more);
-        self.patches[1].assert(self.terms, other);
-        self.left_open.push(candidate.changes.clone());
-    }
-
-    /// These changes are made, and perhaps others.
-    fn contained(&mut self, changes: &[(usize, usize)]) -> Term {
-        let chosen = changes.iter();
-        let chosen: Vec<Term> = chosen
-            .map(|&(site, which)| self.sites[site].choices[which])
-            .collect();
-        self.terms.and_all(chosen)
-    }
-
-    /// A patch contains one of which that is enough to know.
-    pub(crate) fn is_blocked(&self, patch: &[(usize, usize)]) -> bool {
-        let contains = |less: &Vec<(usize, usize)>| less.iter().all(|one| patch.contains(one));
-        self.blocked.iter().any(contains) || self.second && self.left_open.iter().any(contains)
-    }
-
     /// The patch that the solver of patches has just found.
     fn candidate(&mut self) -> Candidate {
         let mut changes = Vec::new();
@@ -554,26 +517,6 @@ impl<'a> Search<'a> {
         named
             .map(|&(site, which)| (self.sites[site].number, which as u32 + 1))
             .collect()
-    }
-
-    /// What holds of the choices when exactly these changes are made.
-    fn exactly(&mut self, changes: &[(usize, usize)]) -> Vec<Term> {
-        let mut all = Vec::new();
-        for (position, site) in self.sites.iter().enumerate() {
-            let chosen = changes.iter().find(|&&(site, _)| site == position);
-            match chosen {
-                None => all.push(self.terms.not(site.changed)),
-                Some(&(_, which)) => {
-                    for (other, &choice) in site.choices.iter().enumerate() {
-                        all.push(match other == which {
-                            true => choice,
-                            false => self.terms.not(choice),
-                        });
-                    }
-                }
-            }
-        }
-        all
     }
 
     pub(crate) fn fixed(&mut self, constants: &BTreeMap<u32, i64>) -> Vec<Term> {
@@ -654,154 +597,4 @@ impl<'a> Search<'a> {
             Answer::Unknown => None,
         }
     }
-
-    fn exclude_exactly(&mut self, candidate: &Candidate) {
-        let mut all = self.exactly(&candidate.changes);
-        let fixed = self.fixed(&candidate.constants);
-        match fixed.is_empty() {
-            true => {
-                self.judged.insert(candidate.changes.clone());
-            }
-            false => {
-                let values = self.terms.and_all(fixed.iter().copied());
-                let refused = self.refused.entry(candidate.changes.clone()).or_default();
-                refused.push(values);
-            }
-        }
-        all.extend(fixed);
-        let all = self.terms.and_all(all);
-        let other = self.terms.not(all);
-        self.exclude(other);
-    }
-
-    /// Excludes a patch that is no repair; of one that leaves constants open only some values are tried.
-    fn exclude_value(&mut self, candidate: &Candidate, why: Open) {
-        const TRIES: usize = 20;
-        let changes = self.named(&candidate.changes);
-        let tries = self.tries.entry(changes).or_default();
-        *tries += 1;
-        if candidate.constants.is_empty() || *tries < TRIES {
-            return self.exclude_exactly(candidate);
-        }
-        self.leave_open(candidate, why);
-    }
-
-    fn exclude_with_more(&mut self, changes: &[(usize, usize)]) {
-        self.found.counts.by_repair += 1;
-        self.blocked.push(changes.to_vec());
-        let contained = self.contained(changes);
-        let other = self.terms.not(contained);
-        self.exclude(other);
-    }
-
-    /// The repair before this one that does the same for all inputs, if one is known to.
-    fn same_as(&mut self, own: &[(Term, Term)]) -> Option<usize> {
-        if self.question.seen.is_empty() {
-            return None;
-        }
-        // That two repairs do the same is worth knowing, but not any price.
-        const MOST_CONFLICTS: u64 = 10_000;
-        let budget = Budget {
-            conflicts: Some(
-                self.extent
-                    .conflicts
-                    .unwrap_or(MOST_CONFLICTS)
-                    .min(MOST_CONFLICTS),
-            ),
-            interrupt: Some(self.interrupt),
-        };
-        for position in 0..self.found.repairs.len() {
-            if self.found.repairs[position].same_as.is_some() {
-                continue;
-            }
-            let other = self.behaviours[position].clone();
-            let mut differs = Vec::new();
-            for (&(here, a), &(there, b)) in own.iter().zip(&other) {
-                let condition = self.terms.xor(here, there);
-                let values = self.terms.ne(a, b);
-                let both = self.terms.and(here, values);
-                differs.push(self.terms.or(condition, both));
-            }
-            let differs = self.terms.or_all(differs);
-            self.found.counts.questions += 1;
-            let answer = self.program.check(self.terms, differs, &budget);
-            if answer == Answer::Unsatisfiable {
-                return Some(position);
-            }
-        }
-        None
-    }
-
-    /// What is seen of a repaired program.
-    fn behaviour(&mut self, repair: &Repair) -> Vec<(Term, Term)> {
-        let changes: Vec<(usize, usize)> = repair
-            .changes
-            .iter()
-            .filter_map(|&(number, which)| {
-                let site = self.sites.iter().position(|one| one.number == number)?;
-                Some((site, which as usize - 1))
-            })
-            .collect();
-        let question = self.question;
-        let seen = question.seen.iter();
-        seen.map(|&(here, value)| {
-            let here = self.in_place(here, &changes, &repair.constants);
-            (here, self.in_place(value, &changes, &repair.constants))
-        })
-        .collect()
-    }
-}
-
-pub(crate) fn truth(solver: &Solver, terms: &Terms, variable: Term) -> bool {
-    solver.model().get(terms, variable).truth()
-}
-
-pub(crate) fn bits(solver: &Solver, terms: &Terms, variable: Term) -> u128 {
-    solver.model().get(terms, variable).bits()
-}
-
-/// The variable of an open constant.
-pub(crate) fn constant(terms: &mut Terms, number: u32) -> Term {
-    terms.variable(&format!("constant.{number}"), Sort::Bits(64))
-}
-
-pub(crate) fn between(terms: &mut Terms, variable: Term, low: i64, high: i64) -> Term {
-    let low = terms.constant(64, u128::from(low as u64));
-    let high = terms.constant(64, u128::from(high as u64));
-    let above = terms.sle(low, variable);
-    let below = terms.sle(variable, high);
-    terms.and(above, below)
-}
-
-/// That at most one of these holds.
-fn at_most_one(terms: &mut Terms, asserted: &mut Vec<Term>, all: &[Term]) {
-    let mut before: Option<Term> = None;
-    for &one in all {
-        before = Some(match before {
-            None => one,
-            Some(before) => {
-                let both = terms.and(before, one);
-                let not_both = terms.not(both);
-                asserted.push(not_both);
-                terms.or(before, one)
-            }
-        });
-    }
-}
-
-/// For each number from 0 to below `most`: more of these hold.
-fn count(terms: &mut Terms, all: &[Term], most: usize) -> Vec<Term> {
-    let no = terms.truth(false);
-    let mut more: Vec<Term> = vec![no; most];
-    for &one in all {
-        for number in (0..most).rev() {
-            let before = match number {
-                0 => terms.truth(true),
-                _ => more[number - 1],
-            };
-            let now = terms.and(before, one);
-            more[number] = terms.or(more[number], now);
-        }
-    }
-    more
 }

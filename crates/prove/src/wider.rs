@@ -331,16 +331,7 @@ impl Walker<'_> {
 
     /// Evaluating it changes nothing.
     fn is_pure(&self, id: ExprId) -> bool {
-        let own = match &self.function.expr(id).kind {
-            ExprKind::Assign { .. } | ExprKind::Call { .. } | ExprKind::Other { .. } => false,
-            ExprKind::Unary { operator, .. } => *operator != UnaryOperator::Step,
-            _ => true,
-        };
-        own && self
-            .function
-            .children(id)
-            .into_iter()
-            .all(|child| self.is_pure(child))
+        !self.function.has_effects(id)
     }
 }
 

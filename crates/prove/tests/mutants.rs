@@ -4,36 +4,21 @@
     reason = "tests write and compile their own sources"
 )]
 
-use std::{collections::BTreeMap, ffi::OsString, fmt::Write as _, process::Command};
+use std::{collections::BTreeMap, fmt::Write as _, process::Command};
 
-use patchwright_csource::{Clang, TranslationUnit, parse};
-use patchwright_exec::{CancelToken, CompileCommand, Runner, RunnerProgram};
+use patchwright_csource::TranslationUnit;
 use patchwright_interpret::{Answers, Closed, Ending, Limits, Machine};
 use patchwright_ir::{Module, print_module, verify};
 use patchwright_lower::lower_with;
 use patchwright_prove::{Change, Level, Mutations, Trusted, changed, enumerate};
+use patchwright_testkit::Reader;
 
 const MAIN: &str = "\nint __VERIFIER_nondet_int(void);\nint printf(const char *, ...);\n\
     int main(void) { int a = __VERIFIER_nondet_int(); int b = __VERIFIER_nondet_int();\n\
     printf(\"%d\", f(a, b)); return 0; }\n";
 
 fn read(source: &str) -> (TranslationUnit, String) {
-    let folder = tempfile::tempdir().expect("a folder");
-    let file = folder.path().join("unit.c");
-    std::fs::write(&file, source).expect("written");
-    let cancel = CancelToken::new().expect("a pipe");
-    let mut runner = Runner::start(&RunnerProgram::this_binary(), None, cancel).expect("starts");
-    let clang = Clang::find(&mut runner).expect("clang is installed");
-    let path = file.to_string_lossy().into_owned();
-    let command = CompileCommand {
-        directory: folder.path().to_path_buf(),
-        arguments: ["cc", "-c", "unit.c"].map(OsString::from).to_vec(),
-        output: None,
-        included: None,
-        file,
-    };
-    let unit = parse(&clang, &mut runner, &command, source.as_bytes().to_vec()).expect("valid");
-    (unit, path)
+    Reader::new().read("unit.c", source)
 }
 
 fn mutations(unit: &TranslationUnit, level: Level) -> Mutations {

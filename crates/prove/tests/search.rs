@@ -4,30 +4,19 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use patchwright_prove::{Change, Choosable, Extent, NoDecider, Question, Search};
 use patchwright_solve::{Assignment, Sort, Term, Terms};
-
-/// A generator of numbers that are always the same.
-struct Chance(u64);
-
-impl Chance {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 20) % n
-    }
-}
+use patchwright_testkit::Random;
 
 const WIDTH: u32 = 3;
 const SITES: u32 = 4;
 
 /// A word of two inputs of 3 bits, in which some operators and constants can be others.
-fn word(terms: &mut Terms, chance: &mut Chance, sites: &mut Vec<Choosable>, depth: u32) -> Term {
+fn word(terms: &mut Terms, chance: &mut Random, sites: &mut Vec<Choosable>, depth: u32) -> Term {
     if depth == 0 || chance.below(5) == 0 {
         return match chance.below(3) {
             0 => terms.variable("x", Sort::Bits(WIDTH)),
             1 => terms.variable("y", Sort::Bits(WIDTH)),
             _ => {
-                let value = u128::from(chance.below(8));
+                let value = u128::from(chance.below(8_u64));
                 let own = terms.constant(WIDTH, value);
                 let others =
                     [value + 1, value.wrapping_sub(1), 0].map(|v| terms.constant(WIDTH, v & 7));
@@ -50,7 +39,7 @@ fn word(terms: &mut Terms, chance: &mut Chance, sites: &mut Vec<Choosable>, dept
 
 fn site(
     terms: &mut Terms,
-    chance: &mut Chance,
+    chance: &mut Random,
     sites: &mut Vec<Choosable>,
     own: Term,
     others: &[Term],
@@ -122,7 +111,7 @@ fn by_force(terms: &mut Terms, question: &Question) -> BTreeSet<Vec<Change>> {
 
 #[test]
 fn the_minimal_repairs_are_those_that_trying_everything_finds() {
-    let mut chance = Chance(0x9e37_79b9_7f4a_7c15);
+    let mut chance = Random::new(0x9e37_79b9_7f4a_7c15);
     let mut repaired = 0;
     let mut pairs = 0;
     for round in 0..120 {

@@ -4,11 +4,10 @@
     reason = "the reference is the compiler, run by the test itself"
 )]
 
-use std::{ffi::OsString, fs, path::Path, process::Command};
+use std::{fs, path::Path, process::Command};
 
-use patchwright_csource::{Clang, TranslationUnit, parse};
-use patchwright_exec::{CancelToken, CompileCommand, Runner, RunnerProgram};
 use patchwright_repair::equivalence::alone;
+use patchwright_testkit::Reader;
 use patchwright_text::{Edit, Span, apply_edits};
 
 const SOURCE: &str = "\
@@ -40,22 +39,6 @@ int main(void)
 int more(void) { return calls++; }
 ";
 
-fn read(folder: &Path) -> TranslationUnit {
-    let file = folder.join("unit.c");
-    fs::write(&file, SOURCE).expect("written");
-    let cancel = CancelToken::new().expect("a pipe");
-    let mut runner = Runner::start(&RunnerProgram::this_binary(), None, cancel).expect("starts");
-    let clang = Clang::find(&mut runner).expect("clang is installed");
-    let command = CompileCommand {
-        directory: folder.to_path_buf(),
-        arguments: ["cc", "-c", "unit.c"].map(OsString::from).to_vec(),
-        output: None,
-        included: None,
-        file,
-    };
-    parse(&clang, &mut runner, &command, SOURCE.into()).expect("valid")
-}
-
 /// Optimised code of the source with these edits.
 fn code(folder: &Path, edits: &[Edit]) -> String {
     let file = folder.join("changed.c");
@@ -72,8 +55,8 @@ fn code(folder: &Path, edits: &[Edit]) -> String {
 
 #[test]
 fn a_function_without_the_others_keeps_its_code_and_tells_changes_apart() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let unit = read(folder.path());
+    let mut reader = Reader::new();
+    let (unit, _) = reader.read("unit.c", SOURCE);
     let index = unit.functions.iter().position(|one| one.name == "count");
     let alone = alone(&unit, index.expect("defined"));
     let text = apply_edits(SOURCE.as_bytes(), &alone).expect("edits fit");
@@ -92,7 +75,7 @@ fn a_function_without_the_others_keeps_its_code_and_tells_changes_apart() {
     let with = |text: &str| {
         let at = SOURCE.find("calls > total").expect("there") as u32;
         let edit = Edit::replace(Span::new(at, at + 13), text);
-        code(folder.path(), &[&alone[..], &[edit]].concat())
+        code(&reader.folder(), &[&alone[..], &[edit]].concat())
     };
     let original = with("calls > total");
     assert!(original.contains("\ncount:"));

@@ -6,29 +6,14 @@ use crate::common;
 use std::fmt::Write as _;
 
 use crate::common::{ALL, Subject, compare};
+use patchwright_testkit::Random;
 use proptest::{prelude::*, test_runner::Config};
-
-/// Numbers from a seed (splitmix64).
-struct Choices(u64);
-
-impl Choices {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ (mixed >> 31)) % bound
-    }
-
-    fn one_of<'a>(&mut self, words: &[&'a str]) -> &'a str {
-        words[self.below(words.len() as u64) as usize]
-    }
-}
 
 const VARIABLES: &[&str] = &["a", "b", "c", "total", "box.left", "box.right"];
 
 /// A program. Where `%` stands, the repaired one has another relation than the one with the bug.
 struct Program {
-    choices: Choices,
+    choices: Random,
     text: String,
     loops: usize,
 }
@@ -95,7 +80,7 @@ impl Program {
 /// A program with a bug, and without it.
 fn program(seed: u64) -> (String, String) {
     let mut program = Program {
-        choices: Choices(seed),
+        choices: Random::new(seed),
         text: String::from(
             "#include <stdio.h>\n#include <stdlib.h>\nstruct pair { int left, right; };\n\
              static int total = 3;\n\nstatic int work(int a, int b) {\n  int c = 5;\n  \

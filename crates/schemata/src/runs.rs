@@ -15,8 +15,8 @@
 use std::collections::BTreeSet;
 
 use patchwright_csource::{
-    ExprId, Function, Place, Stmt, StmtId, StmtKind, Storage, TranslationUnit, VarId, lex,
-    types::TypeKind,
+    ExprId, Function, Part, Place, Role, Slot, Stmt, StmtId, StmtKind, Storage, TranslationUnit,
+    VarId, lex, types::TypeKind,
 };
 use patchwright_text::{Edit, Span, apply_edits};
 use patchwright_weave::{PlaceKind, can_duplicate};
@@ -118,14 +118,9 @@ impl<'a> Finder<'a> {
         let inner = Span::new(outer.start + 1, outer.end.checked_sub(1)?);
         let mut siblings: Vec<Sibling> = Vec::with_capacity(children.len());
         for &child in children {
-            let (mut stmt, mut labelled) = (child, false);
+            let stmt = self.function.behind_labels(child);
+            let labelled = stmt != child;
             let whole = extent(self.function.stmt(child))?;
-            while let StmtKind::Case(body)
-            | StmtKind::Default(body)
-            | StmtKind::Label { body, .. } = self.function.stmt(stmt).kind
-            {
-                (stmt, labelled) = (body, true);
-            }
             let own = extent(self.function.stmt(stmt))?;
             let span = Span::new(own.start, own.end.max(whole.end));
             if !inner.contains_span(span)
@@ -372,45 +367,25 @@ impl<'a> Finder<'a> {
 
     /// A place inside of a statement.
     fn inside(&self, stmt: StmtId, edit: &Covering<'_>) -> Option<Run> {
-        let (condition, bodies) = match self.function.stmt(stmt).kind {
-            StmtKind::Compound(_) => return self.in_compound(stmt, edit),
-            StmtKind::If {
-                condition,
-                then,
-                otherwise,
-            } => (Some(condition), vec![Some(then), otherwise]),
-            StmtKind::While { condition, body } | StmtKind::Do { body, condition } => {
-                (Some(condition), vec![Some(body)])
-            }
-            StmtKind::For {
-                init,
-                condition,
-                body,
-                ..
-            } => {
-                let value = init.and_then(|init| self.inside(init, edit));
-                if value.is_some() {
-                    return value;
-                }
-                (condition, vec![Some(body)])
-            }
-            StmtKind::Switch { body, .. } => (None, vec![Some(body)]),
-            StmtKind::Declaration(ref variables) => {
-                let mut values = variables.iter();
-                return values.find_map(|variable| self.value(stmt, *variable, edit));
-            }
-            _ => return None,
-        };
-        if let Some(condition) = condition
-            && let Place::Written(span) = self.function.expr(condition).place
-            && let Some(run) = self.condition(span, edit)
-        {
-            return Some(run);
+        let kind = &self.function.stmt(stmt).kind;
+        if matches!(kind, StmtKind::Compound(_)) {
+            return self.in_compound(stmt, edit);
         }
-        bodies.into_iter().flatten().find_map(|body| {
-            let span = written(self.function.stmt(body))?;
-            let within = span.start < edit.span.start && edit.span.end < span.end;
-            within.then(|| self.inside(body, edit))?
+        kind.parts().into_iter().find_map(|part| match part {
+            Part::Statement(init, Slot::Init) => self.inside(init, edit),
+            Part::Statement(body, Slot::Arm | Slot::Loop | Slot::Switch) => {
+                let span = written(self.function.stmt(body))?;
+                let within = span.start < edit.span.start && edit.span.end < span.end;
+                within.then(|| self.inside(body, edit))?
+            }
+            Part::Expression(condition, Role::Condition) => {
+                match self.function.expr(condition).place {
+                    Place::Written(span) => self.condition(span, edit),
+                    _ => None,
+                }
+            }
+            Part::Variable(variable) => self.value(stmt, variable, edit),
+            _ => None,
         })
     }
 

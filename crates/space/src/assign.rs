@@ -12,10 +12,11 @@
 mod elements;
 pub(crate) mod given;
 mod members;
+mod watchables;
 
 use patchwright_csource::{
-    CastKind, ExprId, ExprKind, Function, Place, Scope, ScopeMap, StmtId, StmtKind, Storage,
-    UnaryOperator, VarId, types::TypeKind,
+    ExprId, ExprKind, Function, Part, Place, Role, Scope, ScopeMap, Slot, StmtId, StmtKind,
+    Storage, UnaryOperator, VarId,
 };
 use patchwright_text::{Beside, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -27,6 +28,7 @@ use crate::{
     slots::{AtomBuilder, Atoms, ElementIndex},
     term::{AtomId, CType, Context, Term},
 };
+use watchables::{Reach, Watchable};
 
 /// Most variables of a function that are assigned to.
 const MOST_VARIABLES: usize = 24;
@@ -114,28 +116,6 @@ pub struct Assignments {
     pub places: Vec<(Hole, Vec<Term>)>,
     /// The touches.
     pub touches: Vec<TouchPoint>,
-}
-
-/// Who can reach what is assigned.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Reach {
-    /// Only the text that names it.
-    Private,
-    /// Callees, and whoever has its address.
-    Shared,
-    /// It lies behind a pointer or in an array.
-    Memory,
-}
-
-struct Watchable {
-    lvalue: String,
-    ctype: CType,
-    /// The variable itself, or the path's expression, or a member.
-    source: Source,
-    /// Variables that its text names.
-    roots: Vec<VarId>,
-    reach: Reach,
-    tracked: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -242,233 +222,26 @@ fn takes_else(function: &Function, id: StmtId) -> bool {
 }
 
 impl Planner<'_, '_, '_> {
-    fn find_watchables(&mut self) {
-        let function = self.function;
-        let mut counts: FxHashMap<VarId, usize> = FxHashMap::default();
-        for &id in &function.locals {
-            counts.insert(id, 0);
-        }
-        let mut paths: Vec<(ExprId, usize)> = Vec::new();
-        for expr in &function.exprs {
-            if !expr.evaluated {
-                continue;
-            }
-            match &expr.kind {
-                ExprKind::Variable(id) => *counts.entry(*id).or_default() += 1,
-                ExprKind::Cast {
-                    operand,
-                    cast: CastKind::LValueToRValue,
+    fn effects(&self, id: ExprId, effects: &mut Effects) {
+        for id in self.function.within(id) {
+            match &self.function.expr(id).kind {
+                ExprKind::Variable(variable) => {
+                    effects.variables.insert(*variable);
+                    effects.shared |= self.reach(*variable) != Reach::Private;
+                }
+                ExprKind::Member { arrow: true, .. }
+                | ExprKind::Subscript { .. }
+                | ExprKind::Unary {
+                    operator: UnaryOperator::Dereference,
                     ..
-                } => paths.push((function.without_parens(*operand), 1)),
-                ExprKind::Assign { target, .. } => {
-                    paths.push((function.without_parens(*target), 2));
+                } => effects.memory = true,
+                ExprKind::Call { .. } => effects.calls = true,
+                ExprKind::Other { kind, .. } if kind != "InitListExpr" => {
+                    effects.calls = true;
+                    effects.memory = true;
                 }
                 _ => {}
             }
-        }
-        let mut names: FxHashMap<String, usize> = FxHashMap::default();
-        for &id in &function.locals {
-            *names
-                .entry(self.builder.unit.variable(id).name.clone())
-                .or_default() += 1;
-        }
-        let mut variables: Vec<(usize, VarId)> = counts
-            .into_iter()
-            .filter(|&(id, _)| {
-                let variable = self.builder.unit.variable(id);
-                let same = names.get(&variable.name).copied().unwrap_or(0);
-                let only = match variable.storage {
-                    Storage::Global => same == 0,
-                    _ => same == 1,
-                };
-                let replaced = &self.builder.unit.replaced_names;
-                only && !variable.thread_local
-                    && !variable.in_system_header
-                    && !replaced.contains(&variable.name)
-            })
-            .map(|(id, count)| (count, id))
-            .collect();
-        variables.sort_by_key(|&(count, id)| (std::cmp::Reverse(count), id.0));
-        for &(_, id) in &variables {
-            if self.watchables.len() == MOST_VARIABLES {
-                break;
-            }
-            let ty = self.builder.unit.variable(id).ty;
-            if let Some(ctype) = self.assignable(ty) {
-                let lvalue = self.builder.unit.variable(id).name.clone();
-                self.watchables.push(Watchable {
-                    lvalue,
-                    ctype,
-                    source: Source::Variable(id),
-                    roots: vec![id],
-                    reach: self.reach(id),
-                    tracked: self.builder.unit.variable(id).storage != Storage::StaticLocal,
-                });
-            }
-        }
-        let unique: FxHashSet<VarId> = variables.iter().map(|&(_, id)| id).collect();
-        let outermost = self.outermost();
-        self.find_paths(&paths, &unique, &outermost);
-        let by_mentions: Vec<VarId> = variables.iter().map(|&(_, id)| id).collect();
-        self.find_members(&by_mentions, &outermost);
-        self.find_elements(&by_mentions, &outermost);
-    }
-
-    /// The variables of the outermost block, which can be named to its end.
-    fn outermost(&self) -> FxHashSet<VarId> {
-        let StmtKind::Compound(inner) = &self.function.stmt(self.function.body).kind else {
-            return FxHashSet::default();
-        };
-        let declared = inner
-            .iter()
-            .filter_map(|&id| match &self.function.stmt(id).kind {
-                StmtKind::Declaration(variables) => Some(variables.iter()),
-                _ => None,
-            });
-        declared
-            .flatten()
-            .chain(&self.function.parameters)
-            .copied()
-            .collect()
-    }
-
-    fn find_paths(
-        &mut self,
-        paths: &[(ExprId, usize)],
-        unique: &FxHashSet<VarId>,
-        outermost: &FxHashSet<VarId>,
-    ) {
-        let mut found: Vec<(usize, usize, Watchable)> = Vec::new();
-        for (order, &(id, weight)) in paths.iter().enumerate() {
-            let expr = self.function.expr(id);
-            if !matches!(
-                expr.kind,
-                ExprKind::Member {
-                    bit_field: false,
-                    ..
-                } | ExprKind::Subscript { .. }
-                    | ExprKind::Unary {
-                        operator: UnaryOperator::Dereference,
-                        ..
-                    }
-            ) {
-                continue;
-            }
-            let Some(ctype) = self.assignable(expr.ty) else {
-                continue;
-            };
-            let mut atoms = Atoms::default();
-            let Some(atom) = self.builder.read(&mut atoms, self.function, id) else {
-                continue;
-            };
-            let lvalue = atoms.table[atom].spelling.clone();
-            if let Some(known) = found.iter_mut().find(|(_, _, w)| w.lvalue == lvalue) {
-                known.0 += weight;
-                continue;
-            }
-            let mut effects = Effects::default();
-            self.effects(id, &mut effects);
-            let roots: Vec<VarId> = effects.variables.iter().copied().collect();
-            if roots.iter().any(|root| !unique.contains(root)) {
-                continue;
-            }
-            // `s.member` is as private as `s` is.
-            let reach = match (effects.memory, roots.as_slice()) {
-                (false, &[root]) => self.reach(root),
-                _ => Reach::Memory,
-            };
-            let lasting = roots.iter().all(|root| {
-                let storage = self.builder.unit.variable(*root).storage;
-                storage == Storage::Global || outermost.contains(root)
-            });
-            found.push((
-                weight,
-                order,
-                Watchable {
-                    lvalue,
-                    ctype,
-                    source: Source::Path(id),
-                    roots,
-                    reach,
-                    tracked: lasting || reach == Reach::Private,
-                },
-            ));
-        }
-        found.sort_by_key(|(weight, order, _)| (std::cmp::Reverse(*weight), *order));
-        self.watchables.extend(
-            found
-                .into_iter()
-                .take(MOST_PATHS)
-                .map(|(_, _, watchable)| watchable),
-        );
-    }
-
-    /// The type of an object that can be assigned to.
-    fn assignable(&mut self, ty: patchwright_csource::types::TypeId) -> Option<CType> {
-        if self.builder.unit.types.qualifiers(ty).is_const || !self.builder.is_scalar(ty) {
-            return None;
-        }
-        self.builder.ctype(ty)
-    }
-
-    fn reach(&self, id: VarId) -> Reach {
-        match self.builder.unit.variable(id).storage {
-            Storage::Local | Storage::Parameter if !self.function.address_taken.contains(&id) => {
-                Reach::Private
-            }
-            _ => Reach::Shared,
-        }
-    }
-
-    /// The function contains something in which the order of evaluation is not that of the text.
-    fn is_opaque(&self) -> bool {
-        let unit = &*self.builder.unit;
-        self.function
-            .stmts
-            .iter()
-            .any(|stmt| matches!(stmt.kind, StmtKind::Other { .. }))
-            || self
-                .function
-                .exprs
-                .iter()
-                .any(|expr| matches!(expr.kind, ExprKind::Other { body: Some(_), .. }))
-            || self.function.locals.iter().any(|&id| {
-                matches!(
-                    unit.types.kind(unit.variable(id).ty),
-                    TypeKind::VariableArray(..)
-                )
-            })
-    }
-
-    fn untrack(&mut self, which: impl Fn(u64) -> bool) {
-        for (number, watchable) in self.watchables.iter_mut().enumerate() {
-            if which(1 << number) {
-                watchable.tracked = false;
-            }
-        }
-    }
-
-    fn effects(&self, id: ExprId, effects: &mut Effects) {
-        match &self.function.expr(id).kind {
-            ExprKind::Variable(variable) => {
-                effects.variables.insert(*variable);
-                effects.shared |= self.reach(*variable) != Reach::Private;
-            }
-            ExprKind::Member { arrow: true, .. }
-            | ExprKind::Subscript { .. }
-            | ExprKind::Unary {
-                operator: UnaryOperator::Dereference,
-                ..
-            } => effects.memory = true,
-            ExprKind::Call { .. } => effects.calls = true,
-            ExprKind::Other { kind, .. } if kind != "InitListExpr" => {
-                effects.calls = true;
-                effects.memory = true;
-            }
-            _ => {}
-        }
-        for child in self.function.children(id) {
-            self.effects(child, effects);
         }
     }
 
@@ -528,96 +301,67 @@ impl Planner<'_, '_, '_> {
     fn stmt(&mut self, id: StmtId, position: Position) {
         let stmt = self.function.stmt(id);
         let at_place = self.place(id, position);
+        if let StmtKind::Declaration(variables) = &stmt.kind {
+            if !at_place {
+                self.initializers(variables);
+            }
+            return;
+        }
+        for part in stmt.kind.parts() {
+            match part {
+                Part::Statement(inner, slot) => match slot {
+                    Slot::Block(_) => self.stmt(inner, Position::Block),
+                    Slot::Arm | Slot::Loop => self.stmt(inner, Position::Body),
+                    Slot::Init | Slot::Switch => self.stmt(inner, Position::Fixed),
+                    Slot::Labelled => self.stmt(inner, Position::Labelled),
+                    Slot::Unknown => {}
+                },
+                Part::Expression(expr, role) => {
+                    // What stands in front of a loop is not in front of each round.
+                    let every_round = stmt.kind.loop_body().is_some();
+                    if role != Role::Unknown && (every_round || !at_place) {
+                        let touched = match role {
+                            Role::Result => self.all() | CALL,
+                            _ => self.mask(expr),
+                        };
+                        self.wrap(expr, touched, &[]);
+                    }
+                }
+                Part::Variable(_) => {}
+            }
+        }
         match &stmt.kind {
             StmtKind::Compound(inner) => {
-                for &stmt in inner {
-                    self.stmt(stmt, Position::Block);
-                }
                 if let Some(&last) = inner.last() {
                     self.place_behind(last, Position::Block);
                 }
             }
-            StmtKind::Declaration(variables) => {
-                let initializers: Vec<ExprId> = variables
-                    .iter()
-                    .filter_map(|&id| {
-                        let variable = self.builder.unit.variable(id);
-                        (variable.storage == Storage::Local)
-                            .then_some(variable.initializer)
-                            .flatten()
-                    })
-                    .collect();
-                if at_place {
-                    return;
-                }
-                let own = self.declared(variables);
-                // Without an expression the old value could be taken for one of the new variable.
-                if initializers.is_empty() {
-                    self.untrack(|bit| own & bit != 0);
-                }
-                for initializer in initializers {
-                    let mask = self.mask(initializer) | own;
-                    self.wrap(initializer, mask, variables);
-                }
-            }
-            StmtKind::Expression(expr) if !at_place => {
-                let mask = self.mask(*expr);
-                self.wrap(*expr, mask, &[]);
-            }
             StmtKind::If {
-                condition,
                 then,
-                otherwise,
-            } => {
-                if !at_place {
-                    let mask = self.mask(*condition);
-                    self.wrap(*condition, mask, &[]);
-                }
-                self.stmt(*then, Position::Body);
-                match otherwise {
-                    Some(otherwise) => self.stmt(*otherwise, Position::Body),
-                    None => self.place_otherwise(id, *then),
-                }
-            }
-            StmtKind::While { condition, body } | StmtKind::Do { body, condition } => {
-                let mask = self.mask(*condition);
-                self.wrap(*condition, mask, &[]);
-                self.stmt(*body, Position::Body);
-            }
-            StmtKind::For {
-                init,
-                condition,
-                increment,
-                body,
-            } => {
-                if let Some(init) = init {
-                    self.stmt(*init, Position::Fixed);
-                }
-                for expr in [condition, increment].into_iter().flatten() {
-                    let mask = self.mask(*expr);
-                    self.wrap(*expr, mask, &[]);
-                }
-                self.stmt(*body, Position::Body);
-            }
-            StmtKind::Switch { condition, body } => {
-                if !at_place {
-                    let mask = self.mask(*condition);
-                    self.wrap(*condition, mask, &[]);
-                }
-                self.stmt(*body, Position::Fixed);
-            }
-            StmtKind::Case(body) | StmtKind::Default(body) | StmtKind::Label { body, .. } => {
-                self.stmt(*body, Position::Labelled);
-            }
-            StmtKind::Return(Some(value)) if !at_place => {
-                let mask = self.all() | CALL;
-                self.wrap(*value, mask, &[]);
-            }
+                otherwise: None,
+                ..
+            } => self.place_otherwise(id, *then),
             StmtKind::Return(None) if !at_place => self.untrack(|_| true),
             _ => {}
         }
         if position == Position::Body && matches!(stmt.kind, StmtKind::Expression(_)) {
             self.place_behind(id, position);
+        }
+    }
+
+    /// What a declaration that is no place touches.
+    fn initializers(&mut self, variables: &[VarId]) {
+        let declared = variables.iter().map(|&id| self.builder.unit.variable(id));
+        let local = declared.filter(|variable| variable.storage == Storage::Local);
+        let initializers: Vec<ExprId> = local.filter_map(|variable| variable.initializer).collect();
+        let own = self.declared(variables);
+        // Without an expression the old value could be taken for one of the new variable.
+        if initializers.is_empty() {
+            self.untrack(|bit| own & bit != 0);
+        }
+        for initializer in initializers {
+            let mask = self.mask(initializer) | own;
+            self.wrap(initializer, mask, variables);
         }
     }
 

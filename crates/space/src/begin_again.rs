@@ -110,7 +110,7 @@ fn uses(finder: &Finder<'_, '_, '_>) -> BTreeMap<VarId, Use> {
                     continue;
                 };
                 let use_ = uses.entry(id).or_default();
-                if operator.is_some() || mentions(finder, *value, id) {
+                if operator.is_some() || finder.function.mentions(*value, id) {
                     use_.counted.extend(span);
                 } else if let Some(text) = constant(finder, *value)
                     && !use_.constants.contains(&text)
@@ -169,21 +169,10 @@ fn constant(finder: &Finder<'_, '_, '_>, id: ExprId) -> Option<String> {
     is_number.then(|| finder.plain(span))
 }
 
-fn mentions(finder: &Finder<'_, '_, '_>, id: ExprId, variable: VarId) -> bool {
-    let function = finder.function;
-    matches!(function.expr(id).kind, ExprKind::Variable(other) if other == variable)
-        || (function.children(id).into_iter()).any(|child| mentions(finder, child, variable))
-}
-
 /// The statements before which, or behind which, the variable may begin again.
 fn places(finder: &Finder<'_, '_, '_>, variable: VarId, use_: &Use) -> Vec<(Standing, bool)> {
     let function = finder.function;
-    let is_loop = |standing: &Standing| {
-        matches!(
-            function.stmt(standing.id).kind,
-            StmtKind::For { .. } | StmtKind::While { .. } | StmtKind::Do { .. }
-        )
-    };
+    let is_loop = |standing: &Standing| function.stmt(standing.id).kind.loop_body().is_some();
     let can_name = |standing: &Standing| standing.scope.visible.contains(&variable);
     let counts = |span: Span| use_.counted.iter().any(|own| span.contains_span(*own));
     let loops: Vec<Span> = (finder.statements.iter())

@@ -7,7 +7,6 @@ use patchwright_text::Edit;
 
 use crate::{
     choices::{Alternative, Callees, Finder, Form},
-    effects::has_effects,
     operators::LONGEST,
     space::Schema,
     term::CType,
@@ -52,7 +51,7 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>, callees: &Callees<'_>) {
                 break;
             };
             let found = names(finder, side, ctype, &characters, callees);
-            if has_effects(finder, side) || !found.contains(&OF_CHARACTERS[0]) {
+            if finder.function.has_effects(side) || !found.contains(&OF_CHARACTERS[0]) {
                 break;
             }
             let Some(own) = finder.function.expr(side).place.editable() else {

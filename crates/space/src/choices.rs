@@ -200,14 +200,13 @@ impl Finder<'_, '_, '_> {
 
     /// Whether an expression contains statements: repeating it would repeat what they declare.
     pub(crate) fn has_statements(&self, id: ExprId) -> bool {
-        matches!(
-            self.function.expr(id).kind,
-            ExprKind::Other { body: Some(_), .. }
-        ) || self
-            .function
-            .children(id)
-            .into_iter()
-            .any(|child| self.has_statements(child))
+        let is_one = |id| {
+            matches!(
+                self.function.expr(id).kind,
+                ExprKind::Other { body: Some(_), .. }
+            )
+        };
+        self.function.within(id).any(is_one)
     }
 
     /// Whether some variable of the function has this name.

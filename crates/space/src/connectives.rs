@@ -100,20 +100,17 @@ fn gather(
 /// Whether evaluating an expression calls a function or writes something.
 fn has_effects(finder: &Finder<'_, '_, '_>, id: ExprId) -> bool {
     let function = finder.function;
-    let is_one = matches!(
-        function.expr(id).kind,
-        ExprKind::Call { .. }
-            | ExprKind::Assign { .. }
-            | ExprKind::Unary {
-                operator: UnaryOperator::Step,
-                ..
-            }
-    );
-    is_one
-        || function
-            .children(id)
-            .into_iter()
-            .any(|child| has_effects(finder, child))
+    function.within(id).any(|id| {
+        matches!(
+            function.expr(id).kind,
+            ExprKind::Call { .. }
+                | ExprKind::Assign { .. }
+                | ExprKind::Unary {
+                    operator: UnaryOperator::Step,
+                    ..
+                }
+        )
+    })
 }
 
 fn alternatives(finder: &Finder<'_, '_, '_>, id: ExprId, whole: Span) -> Vec<Alternative> {

@@ -410,19 +410,9 @@ impl<'a> Flow<'a> {
     }
 }
 
-/// The statement behind labels.
-pub(crate) fn innermost(function: &Function, mut id: StmtId) -> StmtId {
-    while let StmtKind::Case(body) | StmtKind::Default(body) | StmtKind::Label { body, .. } =
-        function.stmt(id).kind
-    {
-        id = body;
-    }
-    id
-}
-
 /// Whether what stands behind a statement may be reached from it.
 pub(crate) fn goes_on(function: &Function, id: StmtId) -> bool {
-    let id = innermost(function, id);
+    let id = function.behind_labels(id);
     match &function.stmt(id).kind {
         StmtKind::Break | StmtKind::Continue | StmtKind::Goto(_) | StmtKind::Return(_) => false,
         StmtKind::Compound(inner) => inner.last().is_none_or(|&last| goes_on(function, last)),

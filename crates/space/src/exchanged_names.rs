@@ -8,8 +8,6 @@ use patchwright_text::{Edit, Span};
 
 use crate::{
     choices::{Alternative, Finder, Form},
-    effects::has_effects,
-    predicates::mentioned_variables,
     space::Schema,
 };
 
@@ -62,7 +60,7 @@ fn exchanged(finder: &Finder<'_, '_, '_>, one: VarId, other: VarId) -> Option<Al
     let is_local = |storage| matches!(storage, Storage::Local);
     let (value, next) = (first.initializer?, second.initializer?);
     let calls = |value: ExprId| {
-        has_effects(finder, value)
+        finder.function.has_effects(value)
             && matches!(
                 finder.function.expr(finder.function.stripped(value)).kind,
                 ExprKind::Call { .. }
@@ -74,7 +72,7 @@ fn exchanged(finder: &Finder<'_, '_, '_>, one: VarId, other: VarId) -> Option<Al
         && is_local(second.storage)
         && calls(value)
         && calls(next)
-        && !mentioned_variables(finder, next).contains(&one);
+        && !finder.function.variables_within(next).contains(&one);
     if !fits {
         return None;
     }

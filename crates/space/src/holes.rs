@@ -8,8 +8,8 @@
 //! their guard.
 
 use patchwright_csource::{
-    BinaryOperator, CastKind, ExprId, ExprKind, Function, Place, Scope, ScopeMap, StmtId, StmtKind,
-    Storage, UnaryOperator,
+    BinaryOperator, CastKind, ExprId, ExprKind, Function, Part, Place, Role, Scope, ScopeMap, Slot,
+    StmtId, StmtKind, Storage, UnaryOperator, VarId,
 };
 use patchwright_text::Span;
 
@@ -224,80 +224,38 @@ impl Finder<'_, '_, '_> {
         if position != Position::Fixed && !self.last.contains(&id) {
             self.guard(id, position);
         }
-        match &stmt.kind {
-            StmtKind::Compound(inner) => {
-                for &stmt in inner {
-                    self.stmt(stmt, Position::Block);
-                }
-            }
-            StmtKind::Declaration(variables) => {
-                for &id in variables {
-                    let variable = self.builder.unit.variable(id);
-                    if variable.storage != Storage::Local {
-                        continue;
+        for part in stmt.kind.parts() {
+            match part {
+                Part::Statement(inner, slot) => match slot {
+                    Slot::Block(_) => self.stmt(inner, Position::Block),
+                    Slot::Arm | Slot::Loop | Slot::Labelled => self.stmt(inner, Position::Body),
+                    Slot::Init | Slot::Switch => self.stmt(inner, Position::Fixed),
+                    Slot::Unknown => {}
+                },
+                Part::Expression(expr, role) => match role {
+                    Role::Effect => self.full(expr, Use::Discard),
+                    Role::Condition => self.condition(id, expr),
+                    Role::Selector => self.full(expr, Use::Same),
+                    Role::Result => {
+                        let ctype = self.builder.ctype(self.function.expr(expr).ty);
+                        self.full(expr, ctype.map_or(Use::Same, Use::Convert));
                     }
-                    let ty = variable.ty;
-                    if let Some(initializer) = variable.initializer {
-                        let usage = match self.builder.ctype(ty) {
-                            Some(ctype) if self.builder.is_scalar(ty) => Use::Convert(ctype),
-                            _ => Use::Same,
-                        };
-                        self.full(initializer, usage);
-                    }
-                }
+                    Role::Unknown => {}
+                },
+                Part::Variable(variable) => self.initializer(variable),
             }
-            StmtKind::Expression(expr) => self.full(*expr, Use::Discard),
-            StmtKind::If {
-                condition,
-                then,
-                otherwise,
-            } => {
-                self.condition(id, *condition);
-                self.stmt(*then, Position::Body);
-                if let Some(otherwise) = otherwise {
-                    self.stmt(*otherwise, Position::Body);
-                }
-            }
-            StmtKind::While { condition, body } => {
-                self.condition(id, *condition);
-                self.stmt(*body, Position::Body);
-            }
-            StmtKind::Do { body, condition } => {
-                self.stmt(*body, Position::Body);
-                self.condition(id, *condition);
-            }
-            StmtKind::For {
-                init,
-                condition,
-                increment,
-                body,
-            } => {
-                if let Some(init) = init {
-                    self.stmt(*init, Position::Fixed);
-                }
-                if let Some(condition) = condition {
-                    self.condition(id, *condition);
-                }
-                if let Some(increment) = increment {
-                    self.full(*increment, Use::Discard);
-                }
-                self.stmt(*body, Position::Body);
-            }
-            StmtKind::Switch { condition, body } => {
-                self.full(*condition, Use::Same);
-                self.stmt(*body, Position::Fixed);
-            }
-            StmtKind::Case(body) | StmtKind::Default(body) => self.stmt(*body, Position::Body),
-            StmtKind::Label { body, .. } => self.stmt(*body, Position::Body),
-            StmtKind::Return(Some(value)) => {
-                let ty = self.function.expr(*value).ty;
-                let usage = match self.builder.ctype(ty) {
-                    Some(ctype) => Use::Convert(ctype),
-                    None => Use::Same,
-                };
-                self.full(*value, usage);
-            }
-            _ => {}
+        }
+    }
+
+    fn initializer(&mut self, variable: VarId) {
+        let variable = self.builder.unit.variable(variable);
+        let ty = variable.ty;
+        if let (Storage::Local, Some(value)) = (variable.storage, variable.initializer) {
+            let usage = match self.builder.ctype(ty) {
+                Some(ctype) if self.builder.is_scalar(ty) => Use::Convert(ctype),
+                _ => Use::Same,
+            };
+            self.full(value, usage);
         }
     }
 
@@ -352,60 +310,11 @@ impl Finder<'_, '_, '_> {
     }
 
     fn stmt_size(&self, id: StmtId) -> u32 {
-        let exprs = |list: &[Option<ExprId>]| {
-            list.iter()
-                .flatten()
-                .map(|&id| self.expr_size(id))
-                .sum::<u32>()
-        };
-        1 + match &self.function.stmt(id).kind {
-            StmtKind::Compound(inner) => inner.iter().map(|&id| self.stmt_size(id)).sum(),
-            StmtKind::Declaration(variables) => variables
-                .iter()
-                .map(|&id| exprs(&[self.builder.unit.variable(id).initializer]))
-                .sum(),
-            StmtKind::Expression(expr) => exprs(&[Some(*expr)]),
-            StmtKind::If {
-                condition,
-                then,
-                otherwise,
-            } => {
-                exprs(&[Some(*condition)])
-                    + self.stmt_size(*then)
-                    + otherwise.map_or(0, |id| self.stmt_size(id))
-            }
-            StmtKind::While { condition, body }
-            | StmtKind::Do { condition, body }
-            | StmtKind::Switch { condition, body } => {
-                exprs(&[Some(*condition)]) + self.stmt_size(*body)
-            }
-            StmtKind::For {
-                init,
-                condition,
-                increment,
-                body,
-            } => {
-                exprs(&[*condition, *increment])
-                    + init.map_or(0, |id| self.stmt_size(id))
-                    + self.stmt_size(*body)
-            }
-            StmtKind::Case(body) | StmtKind::Default(body) | StmtKind::Label { body, .. } => {
-                self.stmt_size(*body)
-            }
-            StmtKind::Return(value) => exprs(&[*value]),
-            StmtKind::Other {
-                expressions,
-                statements,
-                ..
-            } => {
-                expressions
-                    .iter()
-                    .map(|&id| self.expr_size(id))
-                    .sum::<u32>()
-                    + statements.iter().map(|&id| self.stmt_size(id)).sum::<u32>()
-            }
-            _ => 0,
-        }
+        let kind = &self.function.stmt(id).kind;
+        let expressions = self.builder.unit.expressions_of(kind).into_iter();
+        let own: u32 = expressions.map(|id| self.expr_size(id)).sum();
+        let inner = kind.inner().into_iter();
+        1 + own + inner.map(|id| self.stmt_size(id)).sum::<u32>()
     }
 
     /// Places a hole at `id` or, where it is not pure, at what is below.

@@ -7,7 +7,7 @@
 //! does not, so one execution of each test decides.
 
 use patchwright_csource::{
-    ExprId, ExprKind, StmtKind, Storage, UnaryOperator, VarId,
+    ExprId, ExprKind, StmtKind, Storage, UnaryOperator, VarId, lex,
     types::{TypeId, TypeKind, TypeTable},
 };
 use patchwright_text::{Edit, Span};
@@ -102,7 +102,7 @@ fn declared_zero(
     };
     let reads = |other: &VarId| {
         let initializer = finder.builder.unit.variable(*other).initializer;
-        initializer.is_some_and(|value| mentions(finder, value, id))
+        initializer.is_some_and(|value| finder.function.mentions(value, id))
     };
     if later.iter().any(reads) {
         finder
@@ -136,46 +136,43 @@ fn declared_zero(
 /// directives or attributes there, or the name comes from a macro.
 fn declarator_end(source: &[u8], name_at: u32, name: &str) -> Option<u32> {
     let start = name_at as usize;
-    let rest = source.get(start..)?.strip_prefix(name.as_bytes())?;
-    let before = source[..start].trim_ascii_end();
-    let stars = before.iter().rev().take_while(|&&c| c == b'*').count();
+    let text = source.get(start..)?;
+    let mut tokens = lex::Tokens::new(text);
+    let mut last = tokens.next().filter(|token| token.is(name))?;
+    let declares = |byte: &u8| b";{}".contains(byte);
+    let from = source[..start].iter().rposition(declares);
+    let from = from.map_or(0, |at| at + 1);
+    let before: Vec<lex::Token<'_>> = lex::Tokens::new(&source[from..start]).collect();
+    let stars = before
+        .iter()
+        .rev()
+        .take_while(|token| token.is("*"))
+        .count();
     // `(*f)(int)`: the name stands in parentheses.
-    let mut depth = usize::from(stars > 0 && before[..before.len() - stars].ends_with(b"("));
-    let mut end = start + name.len();
-    for (i, &c) in rest.iter().enumerate() {
-        match c {
-            b',' | b';' if depth == 0 => return Some(end as u32),
-            b'(' | b'[' => depth += 1,
-            b')' | b']' => depth = depth.checked_sub(1)?,
-            b'/' | b'#' | b'"' | b'\'' | b'{' | b'=' => return None,
-            c if depth == 0 && (c.is_ascii_alphabetic() || c == b'_') => return None,
+    let opens = before.iter().rev().nth(stars);
+    let mut depth = usize::from(stars > 0 && opens.is_some_and(|token| token.is("(")));
+    for token in tokens {
+        let is_plain = |text: &[u8]| !text.iter().any(|byte| b"/#\"'{=".contains(byte));
+        if !is_plain(token.raw) || !is_plain(&text[last.end()..token.start]) {
+            return None;
+        }
+        match token.raw {
+            b"," | b";" if depth == 0 => return Some((start + last.end()) as u32),
+            b"(" | b"[" => depth += 1,
+            b")" | b"]" => depth = depth.checked_sub(1)?,
+            word if depth == 0 && lex::is_word_start(word[0]) => return None,
             _ => {}
         }
-        if !c.is_ascii_whitespace() {
-            end = start + name.len() + i + 1;
-        }
+        last = token;
     }
     None
-}
-
-/// Whether an expression mentions a variable.
-pub(crate) fn mentions(finder: &Finder<'_, '_, '_>, expr: ExprId, id: VarId) -> bool {
-    matches!(finder.function.expr(expr).kind, ExprKind::Variable(other) if other == id)
-        || finder
-            .function
-            .children(expr)
-            .into_iter()
-            .any(|child| mentions(finder, child, id))
 }
 
 /// `memset(&s, 0, sizeof s);` before a statement that mentions `s` first.
 fn cleared(finder: &mut Finder<'_, '_, '_>, standing: &Standing) {
     // What a loop changes may have to be cleared before it.
     let mut arrays = Vec::new();
-    if matches!(
-        finder.function.stmt(standing.id).kind,
-        StmtKind::While { .. } | StmtKind::Do { .. } | StmtKind::For { .. }
-    ) {
+    if finder.function.stmt(standing.id).kind.loop_body().is_some() {
         written_arrays(finder, standing.span, &mut arrays);
     }
     let heads: Vec<ExprId> = match &finder.function.stmt(standing.id).kind {

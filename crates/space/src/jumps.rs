@@ -10,7 +10,6 @@ use crate::{
     exits::{returned, values},
     insertion::insertion_after,
     operators::LONGEST,
-    predicates::mentioned_variables,
     space::Schema,
 };
 
@@ -86,7 +85,7 @@ fn found_by(
 ) -> Vec<String> {
     let result = finder.builder.ctype(finder.function.return_type);
     let mut found = Vec::new();
-    for id in mentioned_variables(finder, condition) {
+    for id in finder.function.variables_within(condition) {
         let variable = finder.builder.unit.variable(id).clone();
         let is_given = result.is_some() && finder.builder.ctype(variable.ty) == result;
         let has_value = standing.scope.assigned.contains(&id);

@@ -9,7 +9,6 @@ use crate::constants::character;
 use crate::endings::goes_on;
 use crate::{
     choices::{Alternative, Finder, Form},
-    effects::has_effects,
     insertion::newline,
     renames::value_type,
     space::Schema,
@@ -121,7 +120,7 @@ fn alternatives(
     let numbers = numbers(finder, sections);
     let own = finder.text(span);
     // What has effects is evaluated once.
-    let (start, value, end) = match has_effects(finder, condition) {
+    let (start, value, end) = match finder.function.has_effects(condition) {
         false => (String::new(), format!("({own})"), String::new()),
         true => (
             format!("__extension__({{__typeof__(+({own})) __pw_switched=({own});"),
@@ -298,19 +297,7 @@ fn has_labels(function: &Function, id: StmtId) -> bool {
     match &function.stmt(id).kind {
         StmtKind::Case(_) | StmtKind::Default(_) => true,
         StmtKind::Switch { .. } => false,
-        StmtKind::Compound(inner) => inner.iter().any(|&id| has_labels(function, id)),
-        StmtKind::If {
-            then, otherwise, ..
-        } => [Some(*then), *otherwise]
-            .into_iter()
-            .flatten()
-            .any(|id| has_labels(function, id)),
-        StmtKind::While { body, .. }
-        | StmtKind::Do { body, .. }
-        | StmtKind::For { body, .. }
-        | StmtKind::Label { body, .. } => has_labels(function, *body),
-        StmtKind::Other { statements, .. } => statements.iter().any(|&id| has_labels(function, id)),
-        _ => false,
+        kind => kind.inner().into_iter().any(|id| has_labels(function, id)),
     }
 }
 

@@ -200,13 +200,10 @@ fn used_as_arrays(unit: &TranslationUnit, function: &Function) -> FxHashSet<VarI
 }
 
 pub(crate) fn variables_below(function: &Function, id: ExprId, found: &mut Vec<VarId>) {
-    if let ExprKind::Variable(variable) = function.expr(id).kind
-        && !found.contains(&variable)
-    {
-        found.push(variable);
-    }
-    for child in function.children(id) {
-        variables_below(function, child, found);
+    for variable in function.variables_within(id) {
+        if !found.contains(&variable) {
+            found.push(variable);
+        }
     }
 }
 

@@ -38,7 +38,6 @@ mod data_kinds;
 mod directions;
 pub mod distant;
 pub mod edit;
-mod effects;
 mod else_joined;
 mod else_reordered;
 mod endings;

@@ -13,7 +13,6 @@ use crate::{
     choices::{Alternative, Finder, Form, Standing},
     insertion::insertion,
     operators::LONGEST,
-    predicates::mentioned_variables,
     space::Schema,
 };
 
@@ -42,7 +41,7 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
         }
         let mut mentioned = Vec::new();
         for expr in expressions(finder, standing.id) {
-            for id in mentioned_variables(finder, expr) {
+            for id in finder.function.variables_within(expr) {
                 // Some get their first value here.
                 let is_visible = standing.scope.visible.contains(&id);
                 if !mentioned.contains(&id) && is_number(finder, id) && is_visible {

@@ -346,7 +346,7 @@ fn bound(finder: &Finder<'_, '_, '_>, id: ExprId, counter: VarId) -> Option<Boun
 
 fn is_pure(finder: &Finder<'_, '_, '_>, id: ExprId, counter: VarId) -> bool {
     let function = finder.function;
-    let own = match &function.expr(id).kind {
+    function.within(id).all(|id| match &function.expr(id).kind {
         ExprKind::Variable(other) => *other != counter,
         ExprKind::Assign { .. } | ExprKind::Other { .. } => false,
         ExprKind::Unary { operator, .. } => *operator != UnaryOperator::Step,
@@ -354,11 +354,7 @@ fn is_pure(finder: &Finder<'_, '_, '_>, id: ExprId, counter: VarId) -> bool {
         // That of a string, and others that are asked for a length.
         ExprKind::Call { arguments, .. } => arguments.len() == 1,
         _ => true,
-    };
-    let children = function.children(id);
-    own && children
-        .into_iter()
-        .all(|child| is_pure(finder, child, counter))
+    })
 }
 
 #[cfg(test)]

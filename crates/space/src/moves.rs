@@ -144,45 +144,16 @@ fn passable(finder: &Finder<'_, '_, '_>, id: StmtId, names: &[String]) -> Option
 /// that is in it, too, can not (`in_switch`).
 pub(crate) fn has_label(finder: &Finder<'_, '_, '_>, id: StmtId, in_switch: bool) -> bool {
     let function = finder.function;
-    let inside = |id: &StmtId| has_label(finder, *id, in_switch);
     match &function.stmt(id).kind {
         StmtKind::Label { .. } | StmtKind::Other { .. } => true,
-        StmtKind::Compound(inner) => inner.iter().any(inside),
-        StmtKind::If {
-            condition,
-            then,
-            otherwise,
-        } => {
-            finder.has_statements(*condition)
-                || inside(then)
-                || otherwise.as_ref().is_some_and(inside)
+        StmtKind::Case(_) | StmtKind::Default(_) if !in_switch => true,
+        kind => {
+            let in_switch = in_switch || matches!(kind, StmtKind::Switch { .. });
+            let mut expressions = finder.builder.unit.expressions_of(kind).into_iter();
+            let mut inner = kind.inner().into_iter();
+            expressions.any(|expr| finder.has_statements(expr))
+                || inner.any(|id| has_label(finder, id, in_switch))
         }
-        StmtKind::While { body, condition } | StmtKind::Do { body, condition } => {
-            finder.has_statements(*condition) || inside(body)
-        }
-        StmtKind::Switch { body, condition } => {
-            finder.has_statements(*condition) || has_label(finder, *body, true)
-        }
-        StmtKind::For {
-            init,
-            condition,
-            increment,
-            body,
-        } => {
-            init.as_ref().is_some_and(inside)
-                || [condition, increment]
-                    .into_iter()
-                    .flatten()
-                    .any(|&expr| finder.has_statements(expr))
-                || inside(body)
-        }
-        StmtKind::Case(body) | StmtKind::Default(body) => !in_switch || inside(body),
-        StmtKind::Expression(expr) | StmtKind::Return(Some(expr)) => finder.has_statements(*expr),
-        StmtKind::Declaration(variables) => variables.iter().any(|&id| {
-            let initializer = finder.builder.unit.variable(id).initializer;
-            initializer.is_some_and(|expr| finder.has_statements(expr))
-        }),
-        _ => false,
     }
 }
 

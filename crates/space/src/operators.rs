@@ -10,7 +10,7 @@ use patchwright_csource::{
 use patchwright_text::{Edit, Span};
 use rustc_hash::FxHashSet;
 
-use crate::endings::{goes_on, innermost};
+use crate::endings::goes_on;
 use crate::{
     choices::{Alternative, Finder, Form},
     insertion::insertion_after,
@@ -190,19 +190,8 @@ pub(crate) fn discarded(function: &Function) -> FxHashSet<ExprId> {
 
 /// Expressions whose value is only looked at for its truth.
 fn conditions(function: &Function) -> FxHashSet<ExprId> {
-    let mut open: Vec<ExprId> = Vec::new();
-    for stmt in &function.stmts {
-        match stmt.kind {
-            StmtKind::If { condition, .. }
-            | StmtKind::While { condition, .. }
-            | StmtKind::Do { condition, .. }
-            | StmtKind::For {
-                condition: Some(condition),
-                ..
-            } => open.push(condition),
-            _ => {}
-        }
-    }
+    let stmts = function.stmts.iter();
+    let mut open: Vec<ExprId> = stmts.filter_map(|stmt| stmt.kind.condition()).collect();
     for expr in &function.exprs {
         match expr.kind {
             ExprKind::Conditional { condition, .. } => open.push(condition),
@@ -361,7 +350,7 @@ pub(crate) fn find_breaks(finder: &mut Finder<'_, '_, '_>) {
         if !inner[..place].iter().any(|&id| is_label(id)) || !goes_on(function, before) {
             continue;
         }
-        let Place::Written(last) = function.stmt(innermost(function, before)).place else {
+        let Place::Written(last) = function.stmt(function.behind_labels(before)).place else {
             continue;
         };
         let edit = insertion_after(&finder.builder.unit.source, last, false, "break;");

@@ -3,9 +3,7 @@
 //! Only functions of the source that say yes or no, of one or two things that are at hand under exactly these types. The others
 //! of REFINEMENT are terms, which call nothing.
 
-use patchwright_csource::{
-    BinaryOperator, ExprId, ExprKind, StmtKind, Storage, VarId, detail::Declaration,
-};
+use patchwright_csource::{BinaryOperator, ExprId, ExprKind, Storage, VarId, detail::Declaration};
 use patchwright_text::Edit;
 
 use crate::{
@@ -44,17 +42,9 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>, callees: &Callees<'_>) {
         return;
     }
     for standing in finder.statements.clone() {
-        let condition = match finder.function.stmt(standing.id).kind {
-            StmtKind::If { condition, .. }
-            | StmtKind::While { condition, .. }
-            | StmtKind::Do { condition, .. }
-            | StmtKind::For {
-                condition: Some(condition),
-                ..
-            } => condition,
-            _ => continue,
-        };
-        refine(finder, &standing, condition, &known);
+        if let Some(condition) = finder.function.stmt(standing.id).kind.condition() {
+            refine(finder, &standing, condition, &known);
+        }
     }
 }
 
@@ -134,8 +124,7 @@ pub(crate) fn variables(
     standing: &Standing,
     expr: ExprId,
 ) -> Vec<VarId> {
-    let mut found = Vec::new();
-    mentioned(finder, expr, &mut found);
+    let mut found = finder.function.variables_within(expr);
     found.extend(&finder.function.locals);
     for expr in &finder.function.exprs {
         if let ExprKind::Variable(id) = expr.kind {
@@ -152,24 +141,6 @@ pub(crate) fn variables(
         has_value && seen.insert(id)
     });
     found
-}
-
-/// The variables that an expression mentions, each once.
-pub(crate) fn mentioned_variables(finder: &Finder<'_, '_, '_>, expr: ExprId) -> Vec<VarId> {
-    let mut found = Vec::new();
-    mentioned(finder, expr, &mut found);
-    let mut seen = rustc_hash::FxHashSet::default();
-    found.retain(|id| seen.insert(*id));
-    found
-}
-
-fn mentioned(finder: &Finder<'_, '_, '_>, id: ExprId, found: &mut Vec<VarId>) {
-    if let ExprKind::Variable(id) = finder.function.expr(id).kind {
-        found.push(id);
-    }
-    for child in finder.function.children(id) {
-        mentioned(finder, child, found);
-    }
 }
 
 /// Calls of a function with variables of exactly the types that it takes, no variable twice.

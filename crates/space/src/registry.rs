@@ -1,6 +1,6 @@
 //! The list of the rules that find changes without terms. Its order is part of the result.
 
-use patchwright_csource::{Function, Place, ScopeMap, StmtId, StmtKind};
+use patchwright_csource::{Function, Part, Place, ScopeMap, Slot, StmtId};
 use rustc_hash::FxHashSet;
 
 use crate::{
@@ -153,40 +153,29 @@ impl Walker<'_> {
                 scope: scope.clone(),
             });
         }
-        match &stmt.kind {
-            StmtKind::Compound(inner) => {
-                for (place, &stmt) in inner.iter().enumerate() {
-                    self.stmt(stmt, Some((id, place)), false, around);
+        for part in stmt.kind.parts() {
+            let Part::Statement(inner, slot) = part else {
+                continue;
+            };
+            let breakable = !self.last.contains(&id);
+            match slot {
+                Slot::Block(place) => self.stmt(inner, Some((id, place)), false, around),
+                Slot::Arm => self.stmt(inner, None, true, around),
+                Slot::Loop => {
+                    let in_loop = !self.last.contains(&inner);
+                    let around = Surroundings { in_loop, breakable };
+                    self.stmt(inner, None, true, around);
                 }
-            }
-            StmtKind::If {
-                then, otherwise, ..
-            } => {
-                self.stmt(*then, None, true, around);
-                if let Some(otherwise) = otherwise {
-                    self.stmt(*otherwise, None, true, around);
+                Slot::Switch => {
+                    let around = Surroundings {
+                        breakable,
+                        ..around
+                    };
+                    self.stmt(inner, None, true, around);
                 }
+                Slot::Labelled => self.stmt(inner, None, is_body, around),
+                Slot::Init | Slot::Unknown => {}
             }
-            StmtKind::While { body, .. }
-            | StmtKind::Do { body, .. }
-            | StmtKind::For { body, .. } => {
-                let around = Surroundings {
-                    in_loop: !self.last.contains(body),
-                    breakable: !self.last.contains(&id),
-                };
-                self.stmt(*body, None, true, around);
-            }
-            StmtKind::Switch { body, .. } => {
-                let around = Surroundings {
-                    breakable: !self.last.contains(&id),
-                    ..around
-                };
-                self.stmt(*body, None, true, around);
-            }
-            StmtKind::Case(body) | StmtKind::Default(body) | StmtKind::Label { body, .. } => {
-                self.stmt(*body, None, is_body, around);
-            }
-            _ => {}
         }
     }
 }

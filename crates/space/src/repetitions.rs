@@ -201,10 +201,7 @@ fn loop_before(finder: &Finder<'_, '_, '_>, standing: &Standing) -> Option<Span>
         return None;
     };
     let before = finder.function.stmt(*inner.get(place.checked_sub(1)?)?);
-    let is_loop = matches!(
-        before.kind,
-        StmtKind::For { .. } | StmtKind::While { .. } | StmtKind::Do { .. }
-    );
+    let is_loop = before.kind.loop_body().is_some();
     match before.place {
         Place::Written(span) if is_loop => Some(span),
         _ => None,

@@ -4,8 +4,8 @@
 //! character, those that make letters large and small; where it is a number with a sign, those that drop the sign.
 
 use patchwright_csource::{
-    BinaryOperator, CastKind, ExprId, ExprKind, StmtId, StmtKind, Storage, UnaryOperator, VarId,
-    lex,
+    BinaryOperator, CastKind, ExprId, ExprKind, Part, Role, Slot, StmtId, StmtKind, Storage,
+    UnaryOperator, VarId, lex,
     types::{IntegerKind, TypeKind},
 };
 use patchwright_text::{Edit, Span};
@@ -259,10 +259,20 @@ struct Walker<'w, 'b, 'a, 'f> {
 
 impl Walker<'_, '_, '_, '_> {
     fn stmt(&mut self, id: StmtId) {
-        match self.finder.function.stmt(id).kind.clone() {
-            StmtKind::Compound(inner) => inner.into_iter().for_each(|id| self.stmt(id)),
-            StmtKind::Declaration(variables) => {
-                for id in variables {
+        let kind = &self.finder.function.stmt(id).kind;
+        if let StmtKind::For {
+            increment: Some(increment),
+            ..
+        } = kind
+        {
+            self.counters(*increment);
+        }
+        for part in kind.parts() {
+            match part {
+                Part::Statement(_, Slot::Unknown) | Part::Expression(_, Role::Unknown) => {}
+                Part::Statement(inner, _) => self.stmt(inner),
+                Part::Expression(expr, _) => self.expr(expr, Around::Any),
+                Part::Variable(id) => {
                     let variable = self.finder.builder.unit.variable(id);
                     if let (Storage::Local, Some(value)) = (variable.storage, variable.initializer)
                     {
@@ -270,62 +280,24 @@ impl Walker<'_, '_, '_, '_> {
                     }
                 }
             }
-            StmtKind::Expression(expr) => self.expr(expr, Around::Any),
-            StmtKind::If {
-                condition,
-                then,
-                otherwise,
-            } => {
-                self.expr(condition, Around::Any);
-                self.stmt(then);
-                otherwise.into_iter().for_each(|id| self.stmt(id));
-            }
-            StmtKind::While { condition, body }
-            | StmtKind::Do { condition, body }
-            | StmtKind::Switch { condition, body } => {
-                self.expr(condition, Around::Any);
-                self.stmt(body);
-            }
-            StmtKind::For {
-                init,
-                condition,
-                increment,
-                body,
-            } => {
-                if let Some(increment) = increment {
-                    self.counters(increment);
-                }
-                init.into_iter().for_each(|id| self.stmt(id));
-                for expr in [condition, increment].into_iter().flatten() {
-                    self.expr(expr, Around::Any);
-                }
-                self.stmt(body);
-            }
-            StmtKind::Case(body) | StmtKind::Default(body) | StmtKind::Label { body, .. } => {
-                self.stmt(body);
-            }
-            StmtKind::Return(Some(value)) => self.expr(value, Around::Any),
-            _ => {}
         }
     }
 
     /// The variables that a loop's step changes.
     fn counters(&mut self, id: ExprId) {
         let function = self.finder.function;
-        match function.expr(id).kind {
-            ExprKind::Unary {
+        for id in function.within(id) {
+            let (ExprKind::Unary {
                 operator: UnaryOperator::Step,
                 operand: target,
             }
-            | ExprKind::Assign { target, .. } => {
-                if let ExprKind::Variable(id) = function.expr(function.stripped(target)).kind {
-                    self.heads.insert(id);
-                }
+            | ExprKind::Assign { target, .. }) = function.expr(id).kind
+            else {
+                continue;
+            };
+            if let ExprKind::Variable(id) = function.expr(function.stripped(target)).kind {
+                self.heads.insert(id);
             }
-            _ => {}
-        }
-        for child in function.children(id) {
-            self.counters(child);
         }
     }
 

@@ -34,7 +34,7 @@ struct Batch {
 
 impl Batch {
     fn new(world: &World, seed: u64, terms: usize, states: usize) -> Self {
-        let mut random = Random(seed);
+        let mut random = Random::new(seed);
         let terms: Vec<_> = (0..terms)
             .map(|i| {
                 let term = world.term(&mut random, 1 + i % 4);
@@ -245,7 +245,7 @@ fn compiled_terms_and_columns_have_the_values_of_the_scalar_operators() {
 #[test]
 fn a_simplification_has_the_value_of_the_term_wherever_that_is_defined() {
     let world = World::new();
-    let mut random = Random(11);
+    let mut random = Random::new(11);
     let states: Vec<_> = (0..60).map(|_| world.state(&mut random)).collect();
     let (mut equal, mut undefined) = (0, 0);
     for i in 0..60_000 {

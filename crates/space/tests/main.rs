@@ -1,6 +1,8 @@
 //! The tests of `patchwright-space` from outside, as one program: each that is linked by itself takes seconds of every build.
 
 mod alternatives;
+mod alternatives_of_statements;
+mod candidate_costs;
 mod candidates;
 #[path = "common/changes.rs"]
 mod changes;

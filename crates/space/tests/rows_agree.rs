@@ -53,15 +53,16 @@ int pointers(struct part *list, struct part *end, int limit) {
 }
 "#;
 
-/// A deterministic source of numbers (xorshift64*).
-struct Random(u64);
+/// Values and states that are the same in each run.
+struct Random(patchwright_testkit::Random);
 
 impl Random {
+    fn new(seed: u64) -> Random {
+        Random(patchwright_testkit::Random::new(seed))
+    }
+
     fn next(&mut self) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
+        self.0.next()
     }
 
     /// A value of type `ty`, often one at an edge of its range.
@@ -180,7 +181,7 @@ fn groups_of_rows_are_the_groups_of_terms_evaluated_one_by_one() {
     let (types, spaces) = spaces(common::read(SOURCE));
     assert!(spaces.len() > 20, "{} holes", spaces.len());
     let pointees = types.pointees();
-    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut random = Random::new(0x9e37_79b9_7f4a_7c15);
     let (mut compared, mut undefined_values) = (0_u64, 0_u64);
     for space in &spaces {
         let atoms = &space.hole.atoms.table;
@@ -240,7 +241,7 @@ fn groups_of_rows_are_the_groups_of_terms_evaluated_one_by_one() {
 fn only_the_groups_that_are_asked_for_are_split_and_none_loses_a_candidate() {
     let (types, spaces) = spaces(common::read(SOURCE));
     let pointees = types.pointees();
-    let mut random = Random(1);
+    let mut random = Random::new(1);
     for space in &spaces {
         let Some(cost) = space.blocks.first().map(|block| block.cost) else {
             continue;
@@ -276,7 +277,7 @@ fn only_the_groups_that_are_asked_for_are_split_and_none_loses_a_candidate() {
 fn few_candidates_have_the_values_that_they_have_among_all() {
     let (types, spaces) = spaces(common::read(SOURCE));
     let pointees = types.pointees();
-    let mut random = Random(2);
+    let mut random = Random::new(2);
     for space in &spaces {
         let Some(cost) = space.blocks.last().map(|block| block.cost) else {
             continue;
@@ -302,7 +303,7 @@ fn few_candidates_have_the_values_that_they_have_among_all() {
 fn candidates_followed_through_many_states_part_where_single_evaluation_tells_them_apart() {
     let (types, spaces) = spaces(common::read(SOURCE));
     let pointees = types.pointees();
-    let mut random = Random(3);
+    let mut random = Random::new(3);
     let (mut compared, mut agreed, mut undefined_values) = (0_u64, 0_u64, 0_u64);
     for space in &spaces {
         let atoms = &space.hole.atoms.table;

@@ -1,7 +1,7 @@
 //! Finds the heads of a function's loops and what goes from one round to the next, so that one round can
 //! be looked at by itself.
 
-use patchwright_ir::{BlockId, Function, InstructionKind, LocalId, LocalKind, Operand, Value};
+use patchwright_ir::{BlockId, Function, LocalId, LocalKind, LocalUse, Operand, Value};
 use rustc_hash::FxHashSet;
 
 use crate::order::Order;
@@ -64,11 +64,9 @@ fn written(function: &Function) -> Vec<Vec<bool>> {
             let mut now = at[id.index()].clone();
             let block = function.block(id);
             for instruction in &block.instructions {
-                match instruction.kind {
-                    InstructionKind::Write { local, .. } => now[local.index()] = true,
-                    InstructionKind::Live { local } | InstructionKind::Dead { local } => {
-                        now[local.index()] = false;
-                    }
+                match instruction.local() {
+                    Some((local, LocalUse::Write)) => now[local.index()] = true,
+                    Some((local, LocalUse::Begin | LocalUse::End)) => now[local.index()] = false,
                     _ => {}
                 }
             }

@@ -5,9 +5,8 @@
 //! topological order of Bourdoncle ("Efficient chaotic iteration strategies with widenings", 1993),
 //! whose components are loops, nested, whatever jumps make them.
 
-use patchwright_ir::{
-    BlockId, Function, InstructionKind, LocalId, LocalKind, TempId, TerminatorKind, Value,
-};
+use patchwright_graph::{Nested, nested};
+use patchwright_ir::{BlockId, Function, Instruction, LocalId, LocalKind, LocalUse, TempId, Value};
 
 /// A place in the unwound function: positions in the nested orders, with the rounds of the loops
 /// between them. Compared like a list, it is the order of encoding.
@@ -40,15 +39,10 @@ pub(crate) struct Order {
 
 impl Order {
     pub(crate) fn of(function: &Function) -> Order {
-        let successors: Vec<Vec<usize>> = function
-            .block_ids()
-            .map(|block| {
-                let edges = function.block(block).terminator.edges();
-                edges.iter().map(|edge| edge.target.index()).collect()
-            })
-            .collect();
+        let successors = function.successors();
+        let ways = function.ways();
         let mut positions = vec![Position::default(); successors.len()];
-        let components = Partition::of(&successors);
+        let components = nested(&successors, 0);
         place(
             &components,
             &mut positions,
@@ -58,7 +52,7 @@ impl Order {
         let mut endless: Vec<bool> = vec![true; successors.len()];
         let mut still: Vec<bool> = vec![true; successors.len()];
         for block in function.block_ids() {
-            let next = ways(function, block);
+            let next = &ways[block.index()];
             for head in &positions[block.index()].heads {
                 let stays = |&to: &usize| positions[to].heads.contains(head);
                 endless[head.index()] &= !next.is_empty() && next.iter().all(stays);
@@ -170,101 +164,12 @@ impl Order {
 
 /// Whether a block only looks at things.
 fn changes_nothing(function: &Function, block: BlockId) -> bool {
-    let instructions = &function.block(block).instructions;
-    instructions
-        .iter()
-        .all(|instruction| match instruction.kind {
-            InstructionKind::Load { volatile, .. } => !volatile,
-            InstructionKind::Read { .. }
-            | InstructionKind::LocalAddress { .. }
-            | InstructionKind::LoadBits { .. }
-            | InstructionKind::Extend { .. }
-            | InstructionKind::Unary { .. }
-            | InstructionKind::Binary { .. }
-            | InstructionKind::Shift { .. }
-            | InstructionKind::Convert { .. }
-            | InstructionKind::PointerAdd { .. }
-            | InstructionKind::PointerDifference { .. }
-            | InstructionKind::MemberAddress { .. } => true,
-            _ => false,
-        })
-}
-
-/// A weak topological order.
-enum Component {
-    Block(usize),
-    Loop(usize, Vec<Component>),
-}
-
-struct Partition<'a> {
-    successors: &'a [Vec<usize>],
-    number: Vec<u32>,
-    next: u32,
-    stack: Vec<usize>,
-}
-
-const DONE: u32 = u32::MAX;
-
-impl Partition<'_> {
-    fn of(successors: &[Vec<usize>]) -> Vec<Component> {
-        let mut partition = Partition {
-            successors,
-            number: vec![0; successors.len()],
-            next: 0,
-            stack: Vec::new(),
-        };
-        let mut result = Vec::new();
-        if !successors.is_empty() {
-            partition.visit(0, &mut result);
-        }
-        result.reverse();
-        result
-    }
-
-    /// Bourdoncle's procedure `Visit`; what it finds is in reverse.
-    fn visit(&mut self, vertex: usize, found: &mut Vec<Component>) -> u32 {
-        self.stack.push(vertex);
-        self.next += 1;
-        self.number[vertex] = self.next;
-        let mut head = self.next;
-        let mut is_loop = false;
-        let successors = self.successors;
-        for &next in &successors[vertex] {
-            let least = match self.number[next] {
-                0 => self.visit(next, found),
-                known => known,
-            };
-            if least <= head {
-                head = least;
-                is_loop = true;
-            }
-        }
-        if head == self.number[vertex] {
-            self.number[vertex] = DONE;
-            let mut top = self.stack.pop();
-            if is_loop {
-                while let Some(other) = top.filter(|&other| other != vertex) {
-                    self.number[other] = 0;
-                    top = self.stack.pop();
-                }
-                let mut inner = Vec::new();
-                for &next in &successors[vertex] {
-                    if self.number[next] == 0 {
-                        self.visit(next, &mut inner);
-                    }
-                }
-                inner.reverse();
-                found.push(Component::Loop(vertex, inner));
-            } else {
-                found.push(Component::Block(vertex));
-            }
-        }
-        head
-    }
+    let mut instructions = function.block(block).instructions.iter();
+    instructions.all(Instruction::only_gives_a_value)
 }
 
 fn place(
-    components: &[Component],
+    components: &[Nested],
     positions: &mut [Position],
     path: &mut Vec<u32>,
     heads: &mut Vec<BlockId>,
@@ -273,13 +178,13 @@ fn place(
         // Position 0 of a loop is its first block.
         path.push(index as u32 + 1);
         match component {
-            Component::Block(block) => {
+            Nested::Node(block) => {
                 positions[*block] = Position {
                     path: path.clone(),
                     heads: heads.clone(),
                 };
             }
-            Component::Loop(head, inner) => {
+            Nested::Loop(head, inner) => {
                 heads.push(BlockId(*head as u32));
                 path.push(0);
                 positions[*head] = Position {
@@ -307,30 +212,6 @@ fn used(function: &Function) -> Vec<bool> {
         }
     }
     found
-}
-
-/// Where a block can lead; a branch on a constant leads one way.
-fn ways(function: &Function, block: BlockId) -> Vec<usize> {
-    let terminator = &function.block(block).terminator;
-    let edges = terminator.edges();
-    let taken = match &terminator.kind {
-        TerminatorKind::Branch {
-            condition,
-            then,
-            otherwise,
-            ..
-        } => match condition.value {
-            Value::Constant { bits: 0, .. } => Some(otherwise.target),
-            Value::Constant { .. } => Some(then.target),
-            _ => None,
-        },
-        _ => None,
-    };
-    let targets = edges.iter().map(|edge| edge.target);
-    targets
-        .filter(|target| taken.is_none_or(|taken| taken == *target))
-        .map(BlockId::index)
-        .collect()
 }
 
 /// Temporaries that are used in another block than the one that defines them.
@@ -374,13 +255,11 @@ fn liveness(function: &Function, successors: &[Vec<usize>]) -> Vec<Vec<bool>> {
     for id in function.block_ids() {
         let (reads, writes) = (&mut reads[id.index()], &mut writes[id.index()]);
         for instruction in &function.block(id).instructions {
-            match instruction.kind {
-                InstructionKind::Read { local, .. } if !writes[local.index()] => {
+            match instruction.local() {
+                Some((local, LocalUse::Read)) if !writes[local.index()] => {
                     reads[local.index()] = true;
                 }
-                InstructionKind::Write { local, .. }
-                | InstructionKind::Live { local }
-                | InstructionKind::Dead { local }
+                Some((local, LocalUse::Write | LocalUse::Begin | LocalUse::End))
                     if is_register(local) =>
                 {
                     writes[local.index()] = true;

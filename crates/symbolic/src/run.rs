@@ -1,18 +1,17 @@
 //! Unwinds a function: blocks in order, paths that part and meet, loops and their bound.
 
+mod ends;
+mod entry;
+
 use std::{collections::BTreeMap, rc::Rc};
 
-use patchwright_ir::{
-    Block, BlockId, Callee, Edge, Function, InstructionKind, LocalKind, Operand, RoutineId,
-    SwitchCase, TempId, TerminatorKind, Type, Undefined, Value,
-};
+use patchwright_ir::{Block, BlockId, Edge, LocalKind, Operand, TempId, Type, Value};
 use patchwright_solve::Term;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use crate::{
-    asking::asking,
     encoder::{Dead, Encoder, Frame, Go, Register, State, World},
-    encoding::{FailureKind, Place, Unwinding, UnwindingKind},
+    encoding::{Place, Unwinding, UnwindingKind},
     extended,
     lasso::Saved,
     meaning,
@@ -20,6 +19,7 @@ use crate::{
     order::Moment,
     path::Path,
 };
+pub(crate) use entry::Returned;
 
 /// What waits to be encoded.
 struct Waiting {
@@ -53,214 +53,7 @@ impl Rounds {
     }
 }
 
-/// What a call gives.
-pub(crate) struct Returned {
-    pub(crate) world: World,
-    pub(crate) value: Option<Term>,
-    /// It has a value.
-    pub(crate) written: Term,
-}
-
 impl<'p> Encoder<'p> {
-    /// Calls a routine with a body: the world and the value after all of its returns. `Err` when no path
-    /// comes back.
-    pub(crate) fn call_body(
-        &mut self,
-        routine: RoutineId,
-        arguments: &[(Type, Option<Term>)],
-        world: World,
-        result_address: Option<Term>,
-        place: &Place,
-    ) -> Go<Returned> {
-        let program = self.program;
-        let Some(function) = program.body(routine) else {
-            self.unknown(&world, "a function without a body", place);
-            return Err(Dead);
-        };
-        let depth = self.stack.iter().filter(|(id, _)| *id == routine).count();
-        if depth > self.options.recursion as usize {
-            self.unwinding.push(Unwinding {
-                place: place.clone(),
-                kind: UnwindingKind::Calls,
-                condition: world.path.term(),
-            });
-            return Err(Dead);
-        }
-        self.counts.calls += 1;
-        self.calls += 1;
-        self.stack.push((routine, place.clone()));
-        let count = function.parameters.len();
-        let module = program.routine(routine).module;
-        let mut frame = Frame {
-            module,
-            function,
-            order: self.order(routine, function),
-            asking: self.asking(routine, module, function),
-            serial: self.calls,
-            varargs: arguments.get(count..).unwrap_or_default().to_vec(),
-            result_address,
-            allocations: Vec::new(),
-            temporaries: vec![None; function.temporaries.len()],
-        };
-        if function.variadic {
-            self.frames.insert(frame.serial, frame.varargs.clone());
-        }
-        let result = self.function(&mut frame, arguments, world, place);
-        self.frames.remove(&frame.serial);
-        self.stack.pop();
-        let mut returned = result?;
-        for number in frame.allocations {
-            returned.world.memory.forget(number);
-        }
-        Ok(returned)
-    }
-
-    fn function(
-        &mut self,
-        frame: &mut Frame<'p>,
-        arguments: &[(Type, Option<Term>)],
-        mut world: World,
-        place: &Place,
-    ) -> Go<Returned> {
-        let function = frame.function;
-        let registers = self.enter(frame, arguments, &mut world, place)?;
-        if self.is_along() {
-            return self.function_along(frame, world, registers);
-        }
-        let mut waiting: BTreeMap<Moment, Waiting> = BTreeMap::new();
-        waiting.insert(
-            frame.order.start(),
-            Waiting {
-                block: BlockId(0),
-                state: State { world, registers },
-                loops: FxHashMap::default(),
-            },
-        );
-        let mut returned: Option<Returned> = None;
-        while let Some((moment, mut at)) = waiting.pop_first() {
-            let block = function.block(at.block);
-            if frame.order.is_head(at.block) {
-                let round = frame.order.round_of(at.block, &moment);
-                if let Some(saved) = self.saved(&at.state, round) {
-                    let path = at.state.world.path.clone();
-                    let rounds = at.loops.entry(at.block);
-                    rounds.or_insert_with(|| Rounds::new(0, path)).saved = Some(saved);
-                }
-            }
-            let ended = self.block(frame, block, &mut at.state);
-            let Ok(()) = ended else { continue };
-            self.leave(frame, &moment, at, &mut waiting, &mut returned);
-        }
-        returned.ok_or(Dead)
-    }
-
-    /// The registers at the beginning of a function; arguments in memory get their objects.
-    fn enter(
-        &mut self,
-        frame: &mut Frame<'p>,
-        arguments: &[(Type, Option<Term>)],
-        world: &mut World,
-        place: &Place,
-    ) -> Go<Vec<Register>> {
-        let function = frame.function;
-        let count = function.locals.len() + frame.order.shared.len();
-        let (no, yes) = (self.terms.truth(false), self.terms.truth(true));
-        let empty = Register {
-            value: None,
-            written: no,
-        };
-        let mut registers = vec![empty; count];
-        let null = self.word(0);
-        for (index, local) in function.locals.iter().enumerate() {
-            if let LocalKind::Memory { .. } = local.kind {
-                registers[index].value = Some(null);
-            }
-        }
-        if arguments.len() < function.parameters.len() {
-            self.undefined(
-                world,
-                yes,
-                Undefined::BadCall,
-                || {
-                    format!(
-                        "{} takes {} arguments and is called with {}",
-                        function.name,
-                        function.parameters.len(),
-                        arguments.len()
-                    )
-                },
-                place,
-            );
-            return Err(Dead);
-        }
-        for (index, (parameter, &(given, value))) in
-            function.parameters.iter().zip(arguments).enumerate()
-        {
-            let value = self.as_parameter(given, parameter.ty, value, world, place);
-            match function.locals[index].kind {
-                LocalKind::Register(_) => {
-                    registers[index] = Register {
-                        value,
-                        written: yes,
-                    };
-                }
-                LocalKind::Memory { size, .. } => {
-                    let address = self.new_local(world, size, &function.locals[index].name);
-                    frame.allocations.extend(self.number_of(address));
-                    registers[index].value = Some(address);
-                    match parameter.ty {
-                        Type::Aggregate { size } => {
-                            if let Some(from) = value {
-                                self.copy(world, address, from, size, place)?;
-                            }
-                        }
-                        ty => self.store(world, ty, address, value, place)?,
-                    }
-                }
-            }
-        }
-        Ok(registers)
-    }
-
-    /// An argument as its parameter's type; types that differ in more than their sign do not fit.
-    fn as_parameter(
-        &mut self,
-        given: Type,
-        expected: Type,
-        value: Option<Term>,
-        world: &World,
-        place: &Place,
-    ) -> Option<Term> {
-        let fits = given == expected
-            || (given.size() == expected.size()
-                && (given.is_integer() || given == Type::Ptr)
-                && (expected.is_integer() || expected == Type::Ptr));
-        if !fits {
-            let yes = self.terms.truth(true);
-            self.tolerated(
-                world,
-                yes,
-                Undefined::BadCall,
-                || {
-                    format!(
-                        "an argument of type {} is taken as {}",
-                        given.in_c(),
-                        expected.in_c()
-                    )
-                },
-                place,
-            );
-            let sort = meaning::sort(expected)?;
-            return Some(self.open("an argument of another type than its parameter", sort));
-        }
-        if expected == Type::Bool && given != Type::Bool {
-            return value.and_then(|value| {
-                meaning::convert(self.terms, given, expected, value).map(|m| m.value)
-            });
-        }
-        value
-    }
-
     /// The value of an operand.
     pub(crate) fn operand(
         &mut self,
@@ -345,201 +138,6 @@ impl<'p> Encoder<'p> {
         Ok(())
     }
 
-    /// A block does nothing but report that an assertion fails: the branch to it is the assertion.
-    fn reports_failure(&self, module: usize, function: &Function, block: BlockId) -> bool {
-        function
-            .block(block)
-            .instructions
-            .iter()
-            .any(|instruction| {
-                let InstructionKind::Call {
-                    callee: Callee::Direct(callee),
-                    ..
-                } = &instruction.kind
-                else {
-                    return false;
-                };
-                let routine = self.program.routine_of(module, *callee);
-                let name = self.program.routine(routine).name.as_str();
-                matches!(
-                    name,
-                    "__assert_fail" | "__assert" | "reach_error" | "__VERIFIER_error"
-                )
-            })
-    }
-
-    /// The blocks that ask whether an assertion holds.
-    fn asking(
-        &mut self,
-        routine: RoutineId,
-        module: usize,
-        function: &Function,
-    ) -> Rc<FxHashSet<BlockId>> {
-        if let Some(known) = self.asking_blocks.get(&routine) {
-            return known.clone();
-        }
-        let fails = |block| self.reports_failure(module, function, block);
-        let found = Rc::new(asking(function, &fails));
-        self.asking_blocks.insert(routine, found.clone());
-        found
-    }
-
-    /// Follows the ways out of a block.
-    fn leave(
-        &mut self,
-        frame: &mut Frame<'p>,
-        moment: &Moment,
-        at: Waiting,
-        waiting: &mut BTreeMap<Moment, Waiting>,
-        returned: &mut Option<Returned>,
-    ) {
-        let function: &'p Function = frame.function;
-        let terminator = &function.block(at.block).terminator;
-        if frame.asking.contains(&at.block) {
-            self.reached.push(at.state.world.path.term());
-            let place = self.place(frame.module, function, terminator.origin);
-            self.looked(FailureKind::Assertion, &place);
-        }
-        let place = || self.place(frame.module, function, terminator.origin);
-        match &terminator.kind {
-            TerminatorKind::Goto(edge) => {
-                let path = at.state.world.path.clone();
-                self.go(frame, moment, &at, *edge, path, waiting);
-            }
-            TerminatorKind::Branch {
-                condition,
-                ty,
-                then,
-                otherwise,
-            } => {
-                let place = place();
-                let holds = self
-                    .operand(frame, &at.state, *condition)
-                    .and_then(|value| meaning::truth(self.terms, *ty, value));
-                let Some(holds) = holds else {
-                    self.unknown(&at.state.world, no_term(*ty), &place);
-                    return;
-                };
-                let holds = self.located(holds, &at.state.world, &place);
-                if self.terms.as_truth(holds).is_none() {
-                    let value = meaning::int_of(self.terms, holds);
-                    self.step(&at.state.world, &place, None, Some((Type::I32, value)));
-                }
-                let not = self.terms.not(holds);
-                let ways = [(*then, holds), (*otherwise, not)];
-                self.part(frame, moment, at, &ways, waiting);
-            }
-            TerminatorKind::Switch {
-                value,
-                ty,
-                cases,
-                default,
-            } => {
-                let place = place();
-                let Some(value) = self.operand(frame, &at.state, *value) else {
-                    self.unknown(&at.state.world, no_term(*ty), &place);
-                    return;
-                };
-                let value = self.located(value, &at.state.world, &place);
-                if self.terms.as_constant(value).is_none() {
-                    self.step(&at.state.world, &place, None, Some((*ty, value)));
-                }
-                let ways = self.ways(&at.state.world, (*ty, value), cases, *default);
-                self.part(frame, moment, at, &ways, waiting);
-            }
-            TerminatorKind::Return(value) => {
-                let place = place();
-                let yes = self.terms.truth(true);
-                let State {
-                    mut world,
-                    registers,
-                } = at.state;
-                let mut result = None;
-                if let Some(value) = value {
-                    let state = State {
-                        world: world.clone(),
-                        registers,
-                    };
-                    result = self.operand(frame, &state, *value);
-                    drop(state);
-                    match (function.result, result) {
-                        (Type::Aggregate { size }, Some(from)) => {
-                            if let Some(to) = frame.result_address
-                                && self.copy(&mut world, to, from, size, &place).is_err()
-                            {
-                                return;
-                            }
-                            result = frame.result_address;
-                        }
-                        (_, Some(value)) => result = Some(self.located(value, &world, &place)),
-                        _ => {}
-                    }
-                }
-                self.join(world, result, yes, &place, returned);
-            }
-            TerminatorKind::ReturnNothing => {
-                let place = place();
-                let no = self.terms.truth(false);
-                self.join(at.state.world, None, no, &place, returned);
-            }
-            TerminatorKind::Unreachable => {
-                let place = place();
-                let yes = self.terms.truth(true);
-                self.undefined(
-                    &at.state.world,
-                    yes,
-                    Undefined::Unreachable,
-                    || "control gets to where it cannot".to_owned(),
-                    &place,
-                );
-            }
-        }
-    }
-
-    /// The ways out of a switch, and their conditions. Cases that lead to one block are one way.
-    pub(crate) fn ways(
-        &mut self,
-        world: &World,
-        (ty, value): (Type, Term),
-        cases: &[SwitchCase],
-        default: Edge,
-    ) -> Vec<(Edge, Term)> {
-        let mut ways: Vec<(Edge, Term)> = Vec::new();
-        let mut rest = self.terms.truth(true);
-        for case in cases {
-            // Of one choice's alternatives at most one is chosen.
-            let is = match self.choice_values.get(&value) {
-                Some(&number) if case.low == case.high => {
-                    let chosen = self.chosen(number, case.low as u32);
-                    world.path.facts().narrowed(self.terms, chosen)
-                }
-                _ => self.in_range(ty, value, case.low, case.high),
-            };
-            if self.terms.as_truth(is) == Some(true) {
-                ways = vec![(case.edge, is)];
-                rest = self.terms.truth(false);
-                break;
-            }
-            let not = self.terms.not(is);
-            rest = self.terms.and(rest, not);
-            match ways
-                .iter_mut()
-                .find(|(edge, _)| edge.target == case.edge.target)
-            {
-                Some((_, condition)) => *condition = self.terms.or(*condition, is),
-                None => ways.push((case.edge, is)),
-            }
-        }
-        match ways
-            .iter_mut()
-            .find(|(edge, _)| edge.target == default.target)
-        {
-            Some((_, condition)) => *condition = self.terms.or(*condition, rest),
-            None => ways.push((default, rest)),
-        }
-        ways
-    }
-
     /// Another return of the function.
     fn join(
         &mut self,
@@ -568,22 +166,6 @@ impl<'p> Encoder<'p> {
                 }
             }
         });
-    }
-
-    /// Whether a value of an integer type lies in a range.
-    fn in_range(&mut self, ty: Type, value: Term, low: i128, high: i128) -> Term {
-        let width = self.terms.width(value);
-        let bits = |number: i128| number as u128 & (u128::MAX >> (128 - width));
-        let first = self.terms.constant(width, bits(low));
-        if low == high {
-            return self.terms.eq(value, first);
-        }
-        let last = self.terms.constant(width, bits(high));
-        let (above, below) = match ty.is_signed() {
-            true => (self.terms.sle(first, value), self.terms.sle(value, last)),
-            false => (self.terms.ule(first, value), self.terms.ule(value, last)),
-        };
-        self.terms.and(above, below)
     }
 
     /// Goes along those edges whose conditions can hold.

@@ -4,9 +4,10 @@
 use std::collections::BTreeSet;
 
 use patchwright_ir::{
-    Block, BlockId, Callee, Data, Edge, Function, FunctionId, Global, GlobalId, Instruction,
-    InstructionKind, Linkage, Local, LocalId, LocalKind, Module, Operand, Origin, OriginId,
-    Parameter, Target, TempId, Temporary, Terminator, TerminatorKind, Type, Value, Without,
+    Block, BlockId, Data, Edge, Function, FunctionId, Global, GlobalId, Instruction,
+    InstructionKind, Linkage, Local, LocalId, LocalKind, LocalUse, Module, Operand, Origin,
+    OriginId, Parameter, Target, TempId, Temporary, Terminator, TerminatorKind, Type, Value,
+    Without,
 };
 
 use crate::{
@@ -136,9 +137,9 @@ impl<'m> Segments<'m> {
         let function = self.function();
         let instructions = function.blocks.iter().flat_map(|block| &block.instructions);
         local.index() < function.parameters.len()
-            && !instructions.into_iter().any(|instruction| {
-                matches!(&instruction.kind, InstructionKind::Write { local: to, .. } if *to == local)
-            })
+            && !instructions
+                .into_iter()
+                .any(|instruction| instruction.local() == Some((local, LocalUse::Write)))
     }
 
     /// No pointers lie in memory that outlives the function, it is not much, and all of it is looked at where a segment ends.
@@ -333,15 +334,8 @@ impl<'m> Segments<'m> {
             .iter_mut()
             .flat_map(|one| &mut one.instructions)
         {
-            match &mut instruction.kind {
-                InstructionKind::Read { local, .. }
-                | InstructionKind::Write { local, .. }
-                | InstructionKind::Live { local }
-                | InstructionKind::Dead { local }
-                | InstructionKind::Settle { local }
-                | InstructionKind::LocalAddress { local, .. } => moved(local),
-                InstructionKind::Allocate { scope, .. } => scope.iter_mut().for_each(moved),
-                _ => {}
+            if let Some(local) = instruction.local_mut() {
+                moved(local);
             }
         }
         let mut instructions = Vec::new();
@@ -413,14 +407,7 @@ pub fn keeps_state(module: &Module, library: &Module, name: &str) -> bool {
         };
         let blocks = of.functions[index].blocks.iter();
         for instruction in blocks.flat_map(|block| &block.instructions) {
-            let mut called = Vec::new();
-            if let InstructionKind::Call {
-                callee: Callee::Direct(id),
-                ..
-            } = &instruction.kind
-            {
-                called.push(*id);
-            }
+            let mut called: Vec<FunctionId> = instruction.called().into_iter().collect();
             for operand in instruction.operands() {
                 match operand.value {
                     Value::Address {

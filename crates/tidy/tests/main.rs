@@ -5,5 +5,6 @@ mod documents;
 mod json;
 mod modules;
 mod one_lexer;
+mod one_walk;
 mod project;
 mod troubleshooting;

@@ -4,7 +4,6 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    ffi::OsString,
     sync::Mutex,
     time::Instant,
 };
@@ -13,9 +12,7 @@ use patchwright_compare::{
     Explored, Explorer, Extent, Followed, Found, Holder, Kind, Known, Pair, Partition, Paths,
     Reason, Rounds, Side, Stop, Strategy, Together, Turning, Verdict, holders, reasons, verdict,
 };
-use patchwright_csource::{Clang, TranslationUnit, parse};
-use patchwright_exec::{CancelToken, CompileCommand, Runner, RunnerProgram};
-use patchwright_ir::{Module, Program};
+use patchwright_ir::Program;
 use patchwright_lower::lower;
 use patchwright_prove::{
     Source, Trusted,
@@ -23,43 +20,7 @@ use patchwright_prove::{
 };
 use patchwright_solve::{Assignment, Budget, Term, Terms};
 use patchwright_symbolic::{Check, Entry, Options, ParameterShape, encode, encode_along, library};
-
-struct Reader {
-    runner: Runner,
-    clang: Clang,
-    library: Module,
-}
-
-impl Reader {
-    fn new() -> Reader {
-        let cancel = CancelToken::new().expect("a pipe");
-        let mut runner =
-            Runner::start(&RunnerProgram::this_binary(), None, cancel).expect("starts");
-        let clang = Clang::find(&mut runner).expect("clang is installed");
-        Reader {
-            runner,
-            clang,
-            library: library(),
-        }
-    }
-
-    fn read(&mut self, name: &str, source: &str) -> (TranslationUnit, String) {
-        let folder = tempfile::tempdir().expect("a folder");
-        let file = folder.path().join(name);
-        std::fs::write(&file, source).expect("written");
-        let path = file.to_string_lossy().into_owned();
-        let command = CompileCommand {
-            directory: folder.path().to_path_buf(),
-            arguments: ["cc", "-c", name].map(OsString::from).to_vec(),
-            output: None,
-            included: None,
-            file,
-        };
-        let source = source.as_bytes().to_vec();
-        let unit = parse(&self.clang, &mut self.runner, &command, source).expect("valid C");
-        (unit, path)
-    }
-}
+use patchwright_testkit::Reader;
 
 fn with_reader<T>(work: impl FnOnce(&mut Reader) -> T) -> T {
     static READER: Mutex<Option<Reader>> = Mutex::new(None);
@@ -185,7 +146,7 @@ fn both(old: &str, new: &str, asked: &Asked) -> Both {
                 path,
                 trusted: Trusted::default(),
             };
-            (source, reader.library.clone())
+            (source, library())
         });
         let module = lower(&source.unit, &source.path);
         place.clone_from(&source.path);

@@ -5,10 +5,8 @@
 )]
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
-use std::ffi::OsString;
-
-use patchwright_csource::{Clang, Function, ParseError, TranslationUnit, parse_variants};
-use patchwright_exec::{CancelToken, CompileCommand, Runner, RunnerProgram};
+use patchwright_csource::{Function, ParseError, TranslationUnit};
+use patchwright_testkit::Reader;
 
 /// `source`, compiled plainly.
 pub fn read(source: &str) -> TranslationUnit {
@@ -35,29 +33,12 @@ fn try_read_beside(
     options: &[&str],
     header: Option<&str>,
 ) -> Result<Vec<TranslationUnit>, ParseError> {
-    let folder = tempfile::tempdir().expect("a folder");
+    let mut reader = Reader::new();
     if let Some(header) = header {
-        std::fs::write(folder.path().join("unit.h"), header).expect("written");
+        reader.write("unit.h", header);
     }
-    let file = folder.path().join("unit.c");
-    std::fs::write(&file, source).expect("written");
-    let cancel = CancelToken::new().expect("a pipe");
-    let program = RunnerProgram::this_binary();
-    let mut runner = Runner::start(&program, None, cancel).expect("a supervisor");
-    let clang = Clang::find(&mut runner).expect("clang is installed");
-    let command = |options: &&str| CompileCommand {
-        directory: folder.path().to_path_buf(),
-        arguments: ["cc", "-c", "unit.c"]
-            .into_iter()
-            .chain(options.split_whitespace())
-            .map(OsString::from)
-            .collect(),
-        output: None,
-        included: None,
-        file: file.clone(),
-    };
-    let commands: Vec<CompileCommand> = options.iter().map(command).collect();
-    parse_variants(&clang, &mut runner, &commands, source.as_bytes())
+    let file = reader.write("unit.c", source);
+    reader.variants(&file, options)
 }
 
 pub fn function<'u>(unit: &'u TranslationUnit, name: &str) -> &'u Function {

@@ -3,7 +3,7 @@
 use patchwright_clib::Fact;
 use patchwright_ir::{
     BlockId, Callee, Function, Instruction, InstructionKind, LocalId, LocalKind, ObjectId, Operand,
-    Program, RoutineId, Target, TerminatorKind, Type, Value,
+    Program, RoutineId, Target, TerminatorKind, Type, VA_LIST, Value,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -443,7 +443,7 @@ impl<'p> Solver<'p> {
             }
             VaCopy { to, from } => {
                 let (to, from) = (self.operand(routine, *to), self.operand(routine, *from));
-                self.copy_objects(to, from, Some(24));
+                self.copy_objects(to, from, Some(VA_LIST));
             }
             VaStart { list } => {
                 let rest = self.location(Location::Rest(routine));

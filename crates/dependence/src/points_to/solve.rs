@@ -1,5 +1,6 @@
 //! Computes the smallest sets that fulfil the constraints.
 
+use patchwright_graph::components;
 use patchwright_ir::{RoutineId, Type};
 
 use super::{
@@ -142,57 +143,23 @@ impl Solver<'_> {
     /// Makes one node of each cycle of copies; the nodes that are left, in topological order.
     fn collapse(&mut self) -> Vec<NodeId> {
         let count = self.result.sets.len();
-        let mut index = vec![0u32; count];
-        let mut low = vec![0u32; count];
-        let mut on_stack = vec![false; count];
-        let mut next = 1;
-        let mut stack: Vec<NodeId> = Vec::new();
-        let mut order = Vec::new();
-        for start in 1..count as NodeId {
-            if index[start as usize] != 0 || self.result.parent[start as usize] != start {
-                continue;
+        let own = (1..count).filter(|&node| self.result.parent[node] == node as NodeId);
+        let targets = |node: usize| -> Vec<usize> {
+            let targets = self.copies[node].iter();
+            targets
+                .map(|&target| self.result.root(target) as usize)
+                .collect()
+        };
+        let (mut order, mut cycles) = (Vec::new(), Vec::new());
+        components(count, own, targets, |members| {
+            order.push(members[0] as NodeId);
+            if members.len() > 1 {
+                cycles.push(members.to_vec());
             }
-            // Tarjan's algorithm, with the calls on a stack of its own.
-            let mut calls: Vec<(NodeId, Vec<NodeId>)> = Vec::new();
-            let mut entered = Some(start);
-            loop {
-                if let Some(node) = entered.take() {
-                    index[node as usize] = next;
-                    low[node as usize] = next;
-                    next += 1;
-                    stack.push(node);
-                    on_stack[node as usize] = true;
-                    let targets = self.copies[node as usize].iter();
-                    let targets = targets.map(|&target| self.result.root(target)).collect();
-                    calls.push((node, targets));
-                }
-                let Some((node, targets)) = calls.last_mut() else {
-                    break;
-                };
-                let node = *node;
-                if let Some(target) = targets.pop() {
-                    if index[target as usize] == 0 {
-                        entered = Some(target);
-                    } else if on_stack[target as usize] {
-                        low[node as usize] = low[node as usize].min(index[target as usize]);
-                    }
-                    continue;
-                }
-                calls.pop();
-                if let Some((above, _)) = calls.last() {
-                    let above = *above as usize;
-                    low[above] = low[above].min(low[node as usize]);
-                }
-                if low[node as usize] == index[node as usize] {
-                    while let Some(member) = stack.pop() {
-                        on_stack[member as usize] = false;
-                        if member == node {
-                            break;
-                        }
-                        self.merge(node, member);
-                    }
-                    order.push(node);
-                }
+        });
+        for members in cycles {
+            for &member in members[1..].iter().rev() {
+                self.merge(members[0] as NodeId, member as NodeId);
             }
         }
         order.reverse();

@@ -1,35 +1,12 @@
 //! C sources as linked programs.
-#![allow(clippy::disallowed_methods, reason = "tests write their own sources")]
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 use std::collections::BTreeSet;
-use std::ffi::OsString;
 
-use patchwright_csource::{Clang, parse};
 use patchwright_dependence::{Bits, Criterion, Graph, VertexId};
-use patchwright_exec::{CancelToken, CompileCommand, Runner, RunnerProgram};
 use patchwright_interpret::{Closed, Ending, Limits, Machine};
-use patchwright_ir::{Module, Program};
-
-/// One translation unit.
-pub fn module(source: &str) -> Module {
-    let folder = tempfile::tempdir().expect("a folder");
-    let file = folder.path().join("unit.c");
-    std::fs::write(&file, source).expect("written");
-    let cancel = CancelToken::new().expect("a pipe");
-    let mut runner = Runner::start(&RunnerProgram::this_binary(), None, cancel).expect("starts");
-    let clang = Clang::find(&mut runner).expect("clang is installed");
-    let path = file.to_string_lossy().into_owned();
-    let command = CompileCommand {
-        directory: folder.path().to_path_buf(),
-        arguments: ["cc", "-c", "unit.c"].map(OsString::from).to_vec(),
-        output: None,
-        included: None,
-        file,
-    };
-    let unit = parse(&clang, &mut runner, &command, source.as_bytes().to_vec()).expect("valid");
-    patchwright_lower::lower(&unit, &path)
-}
+use patchwright_ir::Program;
+pub use patchwright_testkit::module;
 
 /// A program of one translation unit.
 pub fn program(source: &str) -> Program {

@@ -5,10 +5,9 @@
 )]
 #![allow(dead_code, reason = "each test uses a part")]
 
-use std::{collections::BTreeMap, ffi::OsString};
+use std::collections::BTreeMap;
 
-use patchwright_csource::{Clang, TranslationUnit, parse};
-use patchwright_exec::{CancelToken, CompileCommand, Runner, RunnerProgram};
+use patchwright_csource::TranslationUnit;
 use patchwright_ir::Module;
 use patchwright_prove::{
     Counterexample, Extent, Followed, For, Found, Level, Mutations, OneByOne, Paths, PathsFound,
@@ -19,39 +18,15 @@ use patchwright_prove::{
 use patchwright_solve::{Assignment, Budget, Terms};
 use patchwright_symbolic::{Check, Encoding, Entry, Options, ParameterShape, encode_along};
 
-pub struct Reader {
-    runner: Runner,
-    clang: Clang,
-    folder: tempfile::TempDir,
-}
+pub struct Reader(patchwright_testkit::Reader);
 
 impl Reader {
     pub fn new() -> Reader {
-        let cancel = CancelToken::new().expect("a pipe");
-        let program = RunnerProgram::this_binary();
-        let mut runner = Runner::start(&program, None, cancel).expect("starts");
-        let clang = Clang::find(&mut runner).expect("clang is installed");
-        Reader {
-            runner,
-            clang,
-            folder: tempfile::tempdir().expect("a folder"),
-        }
+        Reader(patchwright_testkit::Reader::new())
     }
 
     pub fn read(&mut self, name: &str, source: &str) -> (TranslationUnit, String) {
-        let file = self.folder.path().join(name);
-        std::fs::write(&file, source).expect("written");
-        let path = file.to_string_lossy().into_owned();
-        let command = CompileCommand {
-            directory: self.folder.path().to_path_buf(),
-            arguments: ["cc", "-c", name].map(OsString::from).to_vec(),
-            output: None,
-            included: None,
-            file,
-        };
-        let source = source.as_bytes().to_vec();
-        let unit = parse(&self.clang, &mut self.runner, &command, source).expect("valid");
-        (unit, path)
+        self.0.read(name, source)
     }
 
     pub fn library(&mut self) -> Module {

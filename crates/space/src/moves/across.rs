@@ -169,12 +169,7 @@ fn loop_with_body(finder: &Finder<'_, '_, '_>, block: StmtId) -> Option<(StmtId,
 
 /// The body of a loop.
 fn body(finder: &Finder<'_, '_, '_>, id: StmtId) -> Option<StmtId> {
-    match finder.function.stmt(id).kind {
-        StmtKind::For { body, .. } | StmtKind::While { body, .. } | StmtKind::Do { body, .. } => {
-            Some(body)
-        }
-        _ => None,
-    }
+    finder.function.stmt(id).kind.loop_body()
 }
 
 /// Whether a loop or its body declares one of these names.
@@ -202,19 +197,11 @@ fn declares(finder: &Finder<'_, '_, '_>, id: StmtId, body: StmtId, names: &[Stri
 
 /// Whether a statement has a `break` or a `continue` for what is around it.
 fn jumps(finder: &Finder<'_, '_, '_>, id: StmtId) -> bool {
-    let inside = |id: &StmtId| jumps(finder, *id);
     match &finder.function.stmt(id).kind {
         StmtKind::Break | StmtKind::Continue => true,
-        StmtKind::Compound(inner) => inner.iter().any(inside),
-        StmtKind::If {
-            then, otherwise, ..
-        } => inside(then) || otherwise.as_ref().is_some_and(inside),
-        // Its `continue` is that of a loop around; a `break` is not told from it.
-        StmtKind::Switch { body, .. } => inside(body),
-        StmtKind::Case(body) | StmtKind::Default(body) | StmtKind::Label { body, .. } => {
-            inside(body)
-        }
-        _ => false,
+        // The `continue` of a `switch` is that of a loop around; a `break` is not told from it.
+        kind if kind.loop_body().is_some() || matches!(kind, StmtKind::Other { .. }) => false,
+        kind => kind.inner().into_iter().any(|id| jumps(finder, id)),
     }
 }
 

@@ -4,32 +4,7 @@ use patchwright_semantics::{BinaryOp, Ty, UnaryOp};
 use patchwright_space::term::{
     Atom, AtomTable, CType, Context, Pointee, PointeeId, Pointees, Precedence, Term,
 };
-
-/// splitmix64
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    /// A number in `0..end`.
-    pub fn below(&mut self, end: usize) -> usize {
-        (self.next() % end as u64) as usize
-    }
-
-    pub fn percent(&mut self, chance: usize) -> bool {
-        self.below(100) < chance
-    }
-
-    pub fn pick<T: Copy>(&mut self, from: &[T]) -> T {
-        from[self.below(from.len())]
-    }
-}
+pub use patchwright_testkit::Random;
 
 /// The program part that the terms belong to.
 pub struct World {
@@ -145,7 +120,7 @@ impl World {
     fn leaf(&self, random: &mut Random) -> Term {
         if random.percent(70) {
             let atoms: Vec<_> = self.atoms.iter().map(|(id, _)| id).collect();
-            return Term::atom(random.pick(&atoms), &self.atoms);
+            return Term::atom(random.one_of(&atoms), &self.atoms);
         }
         if random.percent(15) {
             return match random.below(4) {
@@ -156,7 +131,7 @@ impl World {
             };
         }
         loop {
-            let ctype = random.pick(&CType::ARITHMETIC[6..]);
+            let ctype = random.one_of(&CType::ARITHMETIC[6..]);
             let value = value(random, ctype.value_type());
             if let Ok(term) = Term::literal(value, ctype) {
                 return term;
@@ -174,15 +149,15 @@ impl World {
             let mut part = || self.term(random, depth - 1);
             let (a, b, c) = (part(), part(), part());
             let term = match random.below(20) {
-                0..11 => Term::binary(random.pick(&BinaryOp::ALL), a, b, &self.pointees),
-                11..14 => Term::unary(random.pick(&UnaryOp::ALL), a),
+                0..11 => Term::binary(random.one_of(&BinaryOp::ALL), a, b, &self.pointees),
+                11..14 => Term::unary(random.one_of(&UnaryOp::ALL), a),
                 14 => Ok(Term::logical_and(a, b)),
                 15 => Ok(Term::logical_or(a, b)),
                 16..18 => Term::conditional(a, b, c, &self.pointees),
                 _ => {
                     let mut types = CType::ARITHMETIC.to_vec();
                     types.extend(&self.pointers[..2]);
-                    Term::cast(random.pick(&types), a, &self.pointees)
+                    Term::cast(random.one_of(&types), a, &self.pointees)
                 }
             };
             if let Ok(term) = term {
@@ -196,7 +171,7 @@ impl World {
         match (random.below(10), term.ctype()) {
             (0..2, _) => Context::Truth,
             (2..4, CType::Pointer(_)) => Context::Convert(CType::Bool),
-            (2..4, _) => Context::Convert(random.pick(&CType::ARITHMETIC)),
+            (2..4, _) => Context::Convert(random.one_of(&CType::ARITHMETIC)),
             (4, ctype) if ctype.is_integer() => Context::Index(1 + random.below(12) as u64),
             _ => Context::Same,
         }
@@ -238,7 +213,7 @@ fn value(random: &mut Random, ty: Ty) -> u64 {
             let number = match kind {
                 0..5 => small as f64,
                 5..7 => small as f64 / 4.0,
-                7..9 => random.pick(&edges),
+                7..9 => random.one_of(&edges),
                 _ => (random.next() as i64) as f64 / 1e9,
             };
             match ty {
@@ -249,12 +224,12 @@ fn value(random: &mut Random, ty: Ty) -> u64 {
         Ty::Ptr => match kind {
             0 => 0,
             1 => 0x5000_0000 + random.below(200) as u64,
-            2 => random.pick(&[1, 4, u64::MAX, u64::MAX - 3, 1 << 63, (1 << 63) - 1]),
+            2 => random.one_of(&[1, 4, u64::MAX, u64::MAX - 3, 1 << 63, (1 << 63) - 1]),
             // The least common multiple of the sizes of the objects, so that differences divide.
             _ => 0x5000_0000 + 24 * random.below(6) as u64,
         },
         _ => {
-            let bit = random.pick(&[0, 3, 4, 5, 7, 8, 15, 16, 31, 32, 62, 63]);
+            let bit = random.one_of(&[0, 3, 4, 5, 7, 8, 15, 16, 31, 32, 62, 63]);
             let raw = match kind {
                 0..6 => small as u64,
                 6..8 => (1_u64 << bit).wrapping_sub(random.below(2) as u64),

@@ -5,10 +5,8 @@
 pub mod generate;
 pub mod two_bytes;
 
-use std::{path::PathBuf, sync::Mutex};
+use std::sync::Mutex;
 
-use patchwright_csource::{Clang, parse};
-use patchwright_exec::{CancelToken, CompileCommand, Runner, RunnerProgram};
 use patchwright_interpret::{Closed, Ending, Limits, Machine};
 use patchwright_ir::{Module, Program};
 use patchwright_solve::Terms;
@@ -16,43 +14,20 @@ use patchwright_symbolic::{Encoding, Entry, Options, encode, library};
 
 /// Reads C and lowers it.
 pub struct Reader {
-    runner: Runner,
-    clang: Clang,
+    reader: patchwright_testkit::Reader,
     library: Module,
 }
 
 impl Reader {
     pub fn new() -> Reader {
-        let cancel = CancelToken::new().expect("a pipe");
-        let mut runner =
-            Runner::start(&RunnerProgram::this_binary(), None, cancel).expect("starts");
-        let clang = Clang::find(&mut runner).expect("clang is installed");
         Reader {
-            runner,
-            clang,
+            reader: patchwright_testkit::Reader::new(),
             library: library(),
         }
     }
 
     pub fn module(&mut self, source: &str, name: &str) -> Module {
-        let folder = tempfile::tempdir().expect("a folder");
-        let file: PathBuf = folder.path().join(name);
-        std::fs::write(&file, source).expect("writes");
-        let command = CompileCommand {
-            directory: folder.path().to_path_buf(),
-            arguments: vec!["cc".into(), "-c".into(), file.clone().into_os_string()],
-            output: None,
-            included: None,
-            file: file.clone(),
-        };
-        let unit = parse(
-            &self.clang,
-            &mut self.runner,
-            &command,
-            source.as_bytes().to_vec(),
-        )
-        .expect("valid C");
-        patchwright_lower::lower(&unit, &file.to_string_lossy())
+        self.reader.module(name, source)
     }
 
     pub fn program(&mut self, source: &str) -> Program {
