@@ -539,7 +539,7 @@ pub struct ValidateArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "shard", help_heading = "Validation")]
     pub stop_after: Option<u32>,
 
-    /// Run the tests in their own order, not the most useful ones first
+    /// Run the tests in their own order, not those first that fail now
     #[arg(long, help_heading = "Validation")]
     pub no_prioritize: bool,
 

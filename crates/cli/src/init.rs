@@ -1,9 +1,12 @@
 //! `patchwright init`: looks at a project, finds out how it is built and tested, and writes that down.
 
 mod builds;
+mod cases;
 mod fuzzers;
 mod look;
+mod parts;
 mod programs;
+mod recipes;
 mod scripts;
 mod suites;
 mod written;
@@ -119,7 +122,9 @@ fn try_run(args: &InitArgs) -> Result<Exit, InitError> {
     permitted.iter().for_each(|told| progress.warn(told));
     let found = explore(args, &project, &program, &scratch, &cancel, &progress);
     progress.finish();
-    let Found { build, tests, open } = found?;
+    let Found {
+        build, tests, open, ..
+    } = found?;
     let text = description(&build, tests.as_ref());
     if args.print {
         print!("{text}");
@@ -197,6 +202,21 @@ struct Found {
     tests: Option<Tests>,
     /// What could not be found out.
     open: Vec<String>,
+    /// How sure it is that these are the tests.
+    trust: Trust,
+}
+
+/// How sure it is that tests were found rightly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Trust {
+    /// None of them passes, or none was found.
+    None,
+    /// Most of those that were tried fail.
+    Few,
+    /// Half of those that were tried pass.
+    Half,
+    /// The project's own build knows of them.
+    Known,
 }
 
 fn explore(
@@ -216,59 +236,121 @@ fn explore(
     }
     let mut failures = Vec::new();
     let mut best: Option<Found> = None;
-    for (number, build) in guesses.into_iter().enumerate() {
+    let number = std::cell::Cell::new(0);
+    let start = |build: &Build| {
+        number.set(number.get() + 1);
+        started(build, number.get(), project, program, scratch, cancel)
+    };
+    for build in guesses {
         progress.phase("building the project");
-        let options = WorkerOptions::new(project, &project.root, program, scratch, cancel);
-        let mut worker = Worker::start(0, &format!("init-{number}"), &options)?;
-        for (name, text) in &build.files {
-            files::write_atomic(&worker.sandbox.folder().join(name), text.as_bytes())?;
-        }
-        let sources = look::files_of(worker.sandbox.folder())?;
-        let commands = build.prepare.iter().chain([&build.build]);
-        let mut built = Ok(());
-        for command in commands {
-            built = built.and_then(|()| record::run_in_copy(&mut worker, command.as_ref()));
-        }
-        if let Err(error) = built {
-            if cancel.is_cancelled() {
-                return Err(RecordError::Build(error).into());
+        let worker = match start(&build)? {
+            Ok(worker) => worker,
+            Err(failure) => {
+                failures.push(failure);
+                continue;
             }
-            failures.push(format!("`{}`: {error}", build.build));
-            continue;
-        }
+        };
         progress.phase("looking for tests");
-        let mut look = Look::new(worker, sources, progress)?;
-        let mut open = Vec::new();
-        let tests = tests_of(&mut look, &build, &mut open);
-        let found = Found { build, tests, open };
+        let mut sources = look::files_of(&project.root)?;
+        sources.extend(build.files.iter().map(|(name, _)| PathBuf::from(name)));
+        let mut look = Look::new(worker, &start, sources, progress)?;
+        let found = tests_of(&mut look, build);
         // Another way to build it may know of tests that this one does not.
-        if found.tests.is_some() && found.open.is_empty() {
+        if found.trust == Trust::Known {
             return Ok(found);
         }
-        if best
-            .as_ref()
-            .is_none_or(|best| best.tests.is_none() && found.tests.is_some())
-        {
+        let is_better = |best: &Found| {
+            (found.trust, found.tests.is_some()) > (best.trust, best.tests.is_some())
+        };
+        if best.as_ref().is_none_or(is_better) {
             best = Some(found);
         }
     }
     best.ok_or_else(|| InitError::NotBuilt(failures.join("\n")))
 }
 
-/// The tests of a built project, by the first way that finds some.
-fn tests_of(look: &mut Look<'_>, build: &Build, open: &mut Vec<String>) -> Option<Tests> {
-    type Way = fn(&mut Look<'_>, &Build, &mut Vec<String>) -> Option<Tests>;
-    let ways: [Way; 8] = [
-        fuzzers::crash_inputs,
-        suites::ctest,
-        suites::meson,
-        scripts::cases,
-        suites::automake,
-        programs::suite,
-        scripts::scripts,
-        suites::make_target,
+/// A copy of the project that is built in this way, or why it cannot be built.
+fn started(
+    build: &Build,
+    number: u32,
+    project: &Project,
+    program: &RunnerProgram,
+    scratch: &Scratch,
+    cancel: &CancelToken,
+) -> Result<Result<Worker, String>, InitError> {
+    let options = WorkerOptions::new(project, &project.root, program, scratch, cancel);
+    let mut worker = Worker::start(0, &format!("init-{number}"), &options)?;
+    for (name, text) in &build.files {
+        files::write_atomic(&worker.sandbox.folder().join(name), text.as_bytes())?;
+    }
+    for command in build.prepare.iter().chain([&build.build]) {
+        if let Err(error) = record::run_in_copy(&mut worker, command.as_ref()) {
+            if cancel.is_cancelled() {
+                return Err(RecordError::Build(error).into());
+            }
+            return Ok(Err(format!("`{command}`: {error}")));
+        }
+    }
+    Ok(Ok(worker))
+}
+
+/// The tests of a built project, by the first way that finds some of which half pass, and what could not be found out. If there is
+/// no such way, they are those of which most pass.
+fn tests_of(look: &mut Look<'_>, build: Build) -> Found {
+    type Way = fn(&mut Look<'_>, &mut Build, &mut Vec<String>) -> Option<Tests>;
+    let ways: [(Way, Trust); 11] = [
+        (fuzzers::crash_inputs, Trust::Known),
+        (suites::ctest, Trust::Known),
+        (suites::meson, Trust::Known),
+        (cases::cases, Trust::Known),
+        (suites::automake, Trust::Known),
+        (recipes::recipes, Trust::Known),
+        (recipes::cmake_target, Trust::Known),
+        (programs::suite, Trust::Half),
+        (scripts::scripts, Trust::Half),
+        (cases::pairs, Trust::Half),
+        (scripts::runner, Trust::Half),
     ];
-    ways.iter().find_map(|way| way(look, build, open))
+    let mut best: Option<Found> = None;
+    let mut unused = Vec::new();
+    for (way, trust) in ways {
+        let mut open = Vec::new();
+        let mut own = build.clone();
+        let Some(tests) = way(look, &mut own, &mut open) else {
+            unused.append(&mut open);
+            continue;
+        };
+        let (passing, tried) = match &tests {
+            Tests::Driver { script, names, .. } => look.passing(script, names),
+            Tests::Cases { count, .. } => (*count, *count),
+        };
+        let trust = match (passing, passing * 2 >= tried) {
+            (0, _) => Trust::None,
+            (_, false) if trust < Trust::Known => Trust::Few,
+            _ => trust,
+        };
+        let found = Found {
+            build: own,
+            tests: Some(tests),
+            open,
+            trust,
+        };
+        if trust >= Trust::Half {
+            return found;
+        }
+        if best.as_ref().is_none_or(|best| found.trust > best.trust) {
+            best = Some(found);
+        }
+    }
+    if unused.is_empty() {
+        unused.push("where the tests are".to_owned());
+    }
+    best.unwrap_or(Found {
+        build,
+        tests: None,
+        open: unused,
+        trust: Trust::None,
+    })
 }
 
 fn baseline(
@@ -336,7 +418,7 @@ fn tell_baseline(baseline: &Baseline) {
             test.expected.as_secs_f64()
         );
     }
-    if total > 0 && failing.len() == total {
+    if total > 1 && failing.len() == total {
         println!("Every test fails: mostly the driver is wrong then.");
     } else if failing.is_empty() {
         println!(

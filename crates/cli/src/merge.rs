@@ -5,11 +5,14 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use patchwright_exec::{
     FileError, Shard, files,
-    shard::{GatherError, Gathered, Part, gather},
+    shard::{GatherError, Gathered, Part, command_of_part, gather},
 };
 use patchwright_repair::shard::{self as repairs, DifferentTests};
 use patchwright_report::{findings::Findings, json, page, proof, text, text::Style, validation};
-use patchwright_validate::shard::{MergeError, Merged, PartResult, merge};
+use patchwright_validate::{
+    Validation,
+    shard::{MergeError, Merged, PartResult, merge},
+};
 use serde::{Deserialize, de::DeserializeOwned};
 
 use crate::{Exit, ci::CiArgs, compare::parts as comparisons};
@@ -101,11 +104,17 @@ impl Command {
     }
 }
 
-/// The name of the schema of a file.
-#[derive(Deserialize)]
+/// What all files begin with.
+#[derive(Clone, Deserialize)]
 struct Head {
     schema: String,
+    shard: Option<Shard>,
+    #[serde(default)]
+    command: Vec<String>,
 }
+
+/// A part that is there, and the words of the command that made it.
+type Made = (Shard, Vec<String>);
 
 /// A file with its text.
 type Text = (PathBuf, Vec<u8>);
@@ -124,6 +133,7 @@ pub fn run(args: &MergeArgs) -> Exit {
 fn try_run(args: &MergeArgs) -> Result<Exit, Problem> {
     let mut texts: Vec<Text> = Vec::new();
     let mut command: Option<(&Path, Command)> = None;
+    let mut made: Option<Made> = None;
     for file in &args.parts {
         let text = files::read(file)?;
         if text.is_empty() {
@@ -134,10 +144,11 @@ fn try_run(args: &MergeArgs) -> Result<Exit, Problem> {
             );
             continue;
         }
-        let own = command_of(&text).map_err(|message| Problem::Part {
+        let (own, head) = command_of(&text).map_err(|message| Problem::Part {
             file: file.clone(),
             message,
         })?;
+        made = made.or(head.shard.map(|shard| (shard, head.command)));
         match command {
             Some((first, one)) if one != own => {
                 return Err(Problem::Commands {
@@ -164,27 +175,28 @@ fn try_run(args: &MergeArgs) -> Result<Exit, Problem> {
         Command::Validate => {
             without(sarif, "SARIF")?;
             without(github, "annotations")?;
-            validations(args, texts)
+            validations(args, texts, made.as_ref())
         }
-        Command::Repair => repair(args, texts),
-        Command::Prove => prove(args, texts),
+        Command::Repair => repair(args, texts, made.as_ref()),
+        Command::Prove => prove(args, texts, made.as_ref()),
         Command::Compare => {
             without(sarif, "SARIF")?;
             without(github, "annotations")?;
             without(args.ci.junit.is_some(), "JUnit XML")?;
             without(args.html.is_some(), "page")?;
-            compare(args, texts)
+            compare(args, texts, made.as_ref())
         }
     }
 }
 
 /// Whose part a file is.
-fn command_of(text: &[u8]) -> Result<Command, String> {
+fn command_of(text: &[u8]) -> Result<(Command, Head), String> {
     let head: Head = serde_json::from_slice(text)
         .map_err(|error| format!("it is no result of --shard: {error}"))?;
     let mut known = Command::ALL.into_iter();
-    known
-        .find(|command| command.schema() == head.schema)
+    let command = known.find(|command| command.schema() == head.schema);
+    command
+        .map(|command| (command, head.clone()))
         .ok_or_else(|| format!("it is no result of --shard: its schema is {}", head.schema))
 }
 
@@ -206,16 +218,29 @@ fn gathered<T: DeserializeOwned>(
 }
 
 /// Tells what is not as it should be; how to end if something is missing.
-fn told(missing: &[Shard], repeated: usize) -> Option<Exit> {
+fn told(missing: &[Shard], repeated: usize, made: Option<&Made>) -> Option<Exit> {
     if repeated > 0 {
         eprintln!("patchwright: {repeated} parts were run more than once; each counts once");
     }
-    if missing.is_empty() {
-        return None;
-    }
+    let first = *missing.first()?;
     let names: Vec<String> = missing.iter().map(Shard::to_string).collect();
+    let (parts, are) = match missing.len() {
+        1 => ("part", "is"),
+        _ => ("parts", "are"),
+    };
+    let command = match made {
+        Some((made, command)) if !command.is_empty() => {
+            format!("`{}`", command_of_part(command, *made, first))
+        }
+        _ => format!("the command of the other parts with `--shard {first}`"),
+    };
+    let each = if missing.len() > 1 {
+        " and its like"
+    } else {
+        ""
+    };
     eprintln!(
-        "patchwright: parts are missing or were interrupted: {}; run them, and merge again",
+        "patchwright: {parts} {} {are} missing or unfinished; run {command}{each}, and merge again",
         names.join(", ")
     );
     Some(Exit::Interrupted)
@@ -227,7 +252,7 @@ fn style() -> Style {
     }
 }
 
-fn validations(args: &MergeArgs, texts: Vec<Text>) -> Result<Exit, Problem> {
+fn validations(args: &MergeArgs, texts: Vec<Text>, made: Option<&Made>) -> Result<Exit, Problem> {
     let Merged {
         validation,
         missing,
@@ -242,19 +267,26 @@ fn validations(args: &MergeArgs, texts: Vec<Text>) -> Result<Exit, Problem> {
     if args.json {
         print!("{}", validation::json(&validation, None));
     } else {
-        print!("{}", validation::table(&validation, style()));
+        // What is missing is told below; nothing was interrupted here.
+        let finished = Validation {
+            interrupted: false,
+            ..validation.clone()
+        };
+        print!("{}", validation::table(&finished, style()));
         if args.stats {
             print!("{}", validation::stats(&validation.stats));
         }
     }
-    Ok(match (told(&missing, repeated), validation.plausible()) {
-        (Some(exit), _) => exit,
-        (None, 0) => Exit::Nothing,
-        (None, _) => Exit::Found,
-    })
+    Ok(
+        match (told(&missing, repeated, made), validation.plausible()) {
+            (Some(exit), _) => exit,
+            (None, 0) => Exit::Nothing,
+            (None, _) => Exit::Found,
+        },
+    )
 }
 
-fn repair(args: &MergeArgs, texts: Vec<Text>) -> Result<Exit, Problem> {
+fn repair(args: &MergeArgs, texts: Vec<Text>, made: Option<&Made>) -> Result<Exit, Problem> {
     let gathered: Gathered<repairs::Found> = gathered(texts, Command::Repair, repairs::VERSION)?;
     let mut outcome = repairs::merge(gathered.parts)?;
     outcome.stats.interrupted |= !gathered.missing.is_empty();
@@ -275,7 +307,7 @@ fn repair(args: &MergeArgs, texts: Vec<Text>) -> Result<Exit, Problem> {
     }
     let has_found = !outcome.patches.is_empty();
     Ok(
-        match (told(&gathered.missing, gathered.repeated), has_found) {
+        match (told(&gathered.missing, gathered.repeated, made), has_found) {
             (Some(exit), _) => exit,
             (None, true) => Exit::Found,
             (None, false) => Exit::Nothing,
@@ -283,7 +315,7 @@ fn repair(args: &MergeArgs, texts: Vec<Text>) -> Result<Exit, Problem> {
     )
 }
 
-fn prove(args: &MergeArgs, texts: Vec<Text>) -> Result<Exit, Problem> {
+fn prove(args: &MergeArgs, texts: Vec<Text>, made: Option<&Made>) -> Result<Exit, Problem> {
     let Gathered {
         parts,
         missing,
@@ -306,7 +338,7 @@ fn prove(args: &MergeArgs, texts: Vec<Text>) -> Result<Exit, Problem> {
             print!("{}", report.stats());
         }
     }
-    let late = told(&missing, repeated);
+    let late = told(&missing, repeated, made);
     Ok(match (report.verdict, late) {
         // What fails, fails, whatever the others say.
         (proof::Verdict::Failed, _) => Exit::Nothing,
@@ -318,7 +350,7 @@ fn prove(args: &MergeArgs, texts: Vec<Text>) -> Result<Exit, Problem> {
     })
 }
 
-fn compare(args: &MergeArgs, texts: Vec<Text>) -> Result<Exit, Problem> {
+fn compare(args: &MergeArgs, texts: Vec<Text>, made: Option<&Made>) -> Result<Exit, Problem> {
     let Gathered {
         parts,
         missing,
@@ -332,5 +364,5 @@ fn compare(args: &MergeArgs, texts: Vec<Text>) -> Result<Exit, Problem> {
     for warning in &merged.warnings {
         eprintln!("patchwright: warning: {warning}");
     }
-    Ok(told(&missing, repeated).unwrap_or(merged.exit))
+    Ok(told(&missing, repeated, made).unwrap_or(merged.exit))
 }

@@ -66,10 +66,20 @@ impl PartFile {
             key,
             shard: self.shard,
             interrupted,
+            command: own_command(),
             found,
         };
         files::write_atomic(&self.file, part.to_json().as_bytes())
     }
+}
+
+/// The words of the command that runs, with the program by its name alone.
+fn own_command() -> Vec<String> {
+    let words = std::env::args_os().skip(1);
+    let words = words.map(|word| word.to_string_lossy().into_owned());
+    std::iter::once("patchwright".to_owned())
+        .chain(words)
+        .collect()
 }
 
 /// A part that is validated.
@@ -111,13 +121,14 @@ impl Part {
     /// # Errors
     /// A file that cannot be written.
     pub fn write(&self, outcome: &Validation) -> Result<(), FileError> {
-        let result = PartResult::new(
+        let mut result = PartResult::new(
             self.key.clone(),
             self.file.shard,
             self.total,
             &self.numbers,
             outcome,
         );
+        result.command = own_command();
         files::write_atomic(&self.file.file, result.to_json().as_bytes())
     }
 }

@@ -115,6 +115,87 @@ fn scripts_are_tests_and_are_run_from_where_they_pass() {
     assert!(said.contains("1 of 2 pass, 1 fail"), "{said}");
 }
 
+/// A program that prints the greater of its two arguments.
+const MAIN: &str = "#include <stdlib.h>\n#include <stdio.h>\nint max(int, int);\nint main(int c, char **v) {\n\
+    \x20 return c < 3 || !printf(\"%d\\n\", max(atoi(v[1]), atoi(v[2])));\n}\n";
+
+#[test]
+fn commands_of_make_check_are_tests_with_their_arguments_and_their_programs_are_built() {
+    let place = Place::new();
+    place.write("max.c", MAX);
+    place.write(
+        "check.c",
+        "#include <stdlib.h>\nint max(int, int);\nint main(int argc, char **argv) {\n  return argc != 4 || max(atoi(argv[1]), atoi(argv[2])) != atoi(argv[3]);\n}\n",
+    );
+    place.write(
+        "Makefile",
+        "max.o: max.c\n\t$(CC) -g -c -o $@ $<\nchecked: max.o check.c\n\t$(CC) -g -o $@ $^\n\
+         check: checked\n\t@echo testing\n\t-rm -f out\n\t./checked 2 1 2\n\tfor t in '1 2 2'; do ./checked $$t; done\n",
+    );
+    let (said, text) = described(&place, &[]);
+    assert!(text.contains("build = \"make && make checked\""), "{text}");
+    assert!(text.contains("\"checked 2 1 2\""), "{text}");
+    assert!(said.contains("1 of 2 pass, 1 fail"), "{said}");
+}
+
+#[test]
+fn a_check_script_that_wants_arguments_is_run_as_make_runs_it() {
+    let place = Place::new();
+    place.write("max.c", format!("{MAX}{MAIN}"));
+    place.write(
+        "Makefile",
+        "max: max.c\n\t$(CC) -g -o $@ $<\ncheck: max\n\t@./testsuite/check.sh ./testsuite 1.0\n",
+    );
+    place.write("testsuite/wanted", "2\n");
+    place.script(
+        "testsuite/check.sh",
+        "#!/bin/sh\n./max 2 1 | diff - \"$1/wanted\"\n",
+    );
+    let (said, _) = described(&place, &[]);
+    assert!(said.contains("1 of 1 pass"), "{said}");
+    assert!(
+        said.contains("how to run a part of `make check`: it runs one command"),
+        "{said}"
+    );
+}
+
+#[test]
+fn inputs_with_expected_output_are_tests_whatever_their_names_are() {
+    let place = Place::new();
+    let main = "#include <stdio.h>\nint max(int, int);\nint main(void) {\n  int a, b;\n\
+        \x20 return scanf(\"%d %d\", &a, &b) != 2 || !printf(\"%d\\n\", max(a, b));\n}\n";
+    place.write("code/max.c", MAX);
+    place.write("code/main.c", main);
+    for (number, (input, output)) in [("2 1", "2"), ("1 2", "2"), ("4 3", "4")]
+        .iter()
+        .enumerate()
+    {
+        place.write(&format!("input{number}.txt"), format!("{input}\n"));
+        place.write(&format!("expected{number}.txt"), format!("{output}\n"));
+    }
+    let (said, text) = described(&place, &[]);
+    assert!(text.contains("cd code && cc"), "{text}");
+    assert!(said.contains("2 of 3 pass, 1 fail"), "{said}");
+}
+
+#[test]
+fn a_script_that_runs_all_tests_is_split_by_its_lines() {
+    let place = Place::new();
+    place.write("max.c", MAX);
+    place.write("main.c", MAIN);
+    place.script(
+        "run_tests.sh",
+        "#!/bin/sh\nfails=0\ncheck() { if [ \"$(./main $2)\" = $3 ]; then echo \"PASS: $1\"; else echo \"FAIL: $1\"; fails=1; fi; }\n\
+         check first '2 1' 2\ncheck second '1 2' 2\nexit $fails\n",
+    );
+    let (said, text) = described(&place, &[]);
+    assert!(
+        text.contains("\"first\"") && text.contains("\"second\""),
+        "{text}"
+    );
+    assert!(said.contains("1 of 2 pass, 1 fail"), "{said}");
+}
+
 #[test]
 fn inputs_that_a_fuzzer_has_kept_are_tests_that_pass_if_nothing_crashes() {
     let place = Place::new();

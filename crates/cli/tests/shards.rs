@@ -33,6 +33,12 @@ fn place() -> Place {
         })
         .collect();
     fs::write(place.root.join("set.jsonl"), lines).unwrap();
+    // The test that fails now is the last one of the suite, and yet the first that runs.
+    for end in ["args", "out"] {
+        let [old, new] =
+            ["equal", "the-equal"].map(|name| place.project().join(format!("cases/{name}.{end}")));
+        fs::rename(old, new).unwrap();
+    }
     place
 }
 
@@ -73,7 +79,7 @@ fn part(number: usize, of: usize) -> String {
 fn parts_that_are_merged_say_what_one_machine_says() {
     let place = place();
     let arguments = ["validate", "project/max.c", "set.jsonl"];
-    let flags = ["--json", "--no-prioritize", "--ask-first"];
+    let flags = ["--json", "--ask-first"];
     let output = place.run(arguments.iter().chain(&flags));
     let whole: Value = serde_json::from_str(&stdout(&output)).unwrap();
     for of in [1, 2, 7] {
@@ -103,6 +109,21 @@ fn parts_may_be_lost_repeated_and_late() {
     let files = [1, 2, 3].map(|number| part(number, 3));
     let some = merged(&place, &files, 4);
     assert_eq!(some["interrupted"], true);
+    let output = place.run(
+        ["merge"]
+            .into_iter()
+            .chain(files.iter().map(|file| &file[..])),
+    );
+    let said = stderr(&output);
+    assert!(
+        said.contains("part 3/3 is missing or unfinished; run `patchwright validate project/max.c set.jsonl --shard 3/3`"),
+        "{said}"
+    );
+    assert!(
+        !stdout(&output).contains("Interrupted"),
+        "{}",
+        stdout(&output)
+    );
     let some = some["patches"].as_array().unwrap().len();
     assert!(some > 0 && some < 24, "{some}");
     validated(&place, &["--shard", "3/3"]);

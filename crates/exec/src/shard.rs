@@ -67,8 +67,27 @@ pub struct Part<T> {
     pub shard: Shard,
     /// It was ended before its end.
     pub interrupted: bool,
+    /// The command that made it, by its words.
+    #[serde(default)]
+    pub command: Vec<String>,
     /// What it has found out.
     pub found: T,
+}
+
+/// Returns the command that makes another part, for a shell. `command` has the words of the one that made the part `made`.
+pub fn command_of_part(command: &[String], made: Shard, wanted: Shard) -> String {
+    let named = |shard: Shard| format!("{}-of-{}", shard.number, shard.of);
+    let words = command.iter().enumerate().map(|(at, word)| {
+        let is_number = at > 0 && command[at - 1] == "--shard";
+        match word.strip_prefix("--shard=") {
+            Some(_) => format!("--shard={wanted}"),
+            None if is_number => wanted.to_string(),
+            // Mostly the name of the file that the part writes.
+            None => word.replace(&named(made), &named(wanted)),
+        }
+    });
+    let words: Vec<String> = words.collect();
+    shlex::try_join(words.iter().map(String::as_str)).unwrap_or_else(|_| words.join(" "))
 }
 
 impl<T: Serialize> Part<T> {
@@ -186,6 +205,23 @@ mod tests {
     }
 
     #[test]
+    fn the_command_of_another_part_differs_in_its_number_and_file() {
+        let [made, wanted] = [1, 3].map(|number| Shard { number, of: 4 });
+        let of = |text: &str| {
+            let words: Vec<String> = text.split(' ').map(str::to_owned).collect();
+            command_of_part(&words, made, wanted)
+        };
+        assert_eq!(
+            of("patchwright validate p set --shard 1/4 --shard-result out/1-of-4.json"),
+            "patchwright validate p set --shard 3/4 --shard-result out/3-of-4.json"
+        );
+        assert_eq!(
+            of("patchwright repair --shard=1/4"),
+            "patchwright repair --shard=3/4"
+        );
+    }
+
+    #[test]
     fn names_are_spread_over_the_parts() {
         let names: Vec<String> = (0..800).map(|line| format!("main.c:{line}")).collect();
         for of in [2, 7, 64] {
@@ -205,6 +241,7 @@ mod tests {
             key: "k".to_owned(),
             shard: Shard { number, of: 3 },
             interrupted,
+            command: Vec::new(),
             found,
         };
         let parts = vec![

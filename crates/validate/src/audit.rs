@@ -156,9 +156,7 @@ impl Audit<'_> {
         }
         groups.retain(|(entries, _)| entries.len() > 1);
         let work = |worker: &mut Worker, (entries, patch): (Vec<usize>, Patch)| {
-            let checked = self
-                .plain
-                .check(worker, &patch, None, || self.order.clone())?;
+            let checked = self.plain.check(worker, &patch, None, &self.order)?;
             Ok((entries, checked))
         };
         let mut right = BTreeSet::new();
@@ -185,8 +183,7 @@ impl Audit<'_> {
             let Some(patch) = self.set.entries[entry].patch() else {
                 return Ok(None);
             };
-            let order = || self.order.clone();
-            let checked = self.plain.check(worker, patch, None, order)?;
+            let checked = self.plain.check(worker, patch, None, &self.order)?;
             Ok(Some((entry, checked)))
         };
         let mut found: Vec<(usize, Checked)> = run_all(workers, entries, work)?

@@ -134,14 +134,6 @@ impl<'b> Board<'b> {
         (!of_all.is_empty() && total > 0.0).then(|| mean / total)
     }
 
-    /// Returns the test that spoke against a patch.
-    pub fn killer(&self, entry: usize) -> Option<usize> {
-        match &self.state().patches[entry].verdict {
-            Some(PatchVerdict::Implausible(killer)) => Some(killer.test),
-            _ => None,
-        }
-    }
-
     fn tell(&self, state: &State, index: usize) {
         let patch = &state.patches[index];
         (self.surroundings.events)(Event::Verdict { index, patch });

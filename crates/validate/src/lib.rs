@@ -10,7 +10,7 @@
 //! 3. [`plain`] validates each other patch by itself: applies it to a worker's copy, builds with the project's own build
 //!    command, tests, and restores the copy.
 //!
-//! [`schedule`] orders the tests, [`journal`] keeps what is known across interruptions, and [`mod@serve`] validates patches as they come.
+//! [`journal`] keeps what is known across interruptions, and [`mod@serve`] validates patches as they come.
 //!
 //! # Invariants
 //! * The user's tree is only read.
@@ -31,7 +31,6 @@ pub mod outcome;
 pub mod plain;
 pub mod prepare;
 pub mod rebuild;
-pub mod schedule;
 pub mod serve;
 pub mod set;
 pub mod shard;
@@ -75,7 +74,7 @@ pub struct ValidateOptions {
     pub keep_going: bool,
     /// Stop when this many patches, in the order of the set, are plausible.
     pub stop_after: Option<usize>,
-    /// Let the verdicts of earlier patches decide the order of the tests.
+    /// Run those tests first that fail on the untouched program.
     pub prioritize: bool,
     /// Build patches together, woven into one program, where that can be done.
     pub schemata: bool,

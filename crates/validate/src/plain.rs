@@ -152,7 +152,7 @@ impl<'a> Plain<'a> {
         worker: &mut Worker,
         patch: &Patch,
         promise: Option<&Promise>,
-        order: impl FnOnce() -> Vec<usize>,
+        order: &[usize],
     ) -> Result<Checked, ValidateError> {
         let started = Instant::now();
         let Prepared {
@@ -246,7 +246,7 @@ impl<'a> Plain<'a> {
         worker: &mut Worker,
         patch: &Patch,
         (inputs, promise): (Option<Inputs>, Option<&Promise>),
-        (order, tests): (impl FnOnce() -> Vec<usize>, Origin<'_>),
+        (order, tests): (&[usize], Origin<'_>),
         checked: &mut Checked,
     ) -> Result<(), ValidateError> {
         let started = Instant::now();
@@ -286,7 +286,7 @@ impl<'a> Plain<'a> {
         }
         self.put_tests_back(worker, tests, &mut checked.changes_tests)?;
         let suite = &(self.patched_suite(worker, patch), tests);
-        let mut order = order();
+        let mut order = order.to_vec();
         if let Some(promise) = promise {
             order.retain(|test| promise.differs.contains(test));
         }

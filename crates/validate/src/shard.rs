@@ -49,10 +49,9 @@ pub fn part(set: &PatchSet, shard: Shard) -> (PatchSet, Vec<usize>) {
     (part, numbers)
 }
 
-/// Switches off options with which a verdict could depend on patches of other parts: learning the order of tests, running patches
-/// before the untouched program, and an early stop.
+/// Switches off options with which a verdict could depend on patches of other parts: running patches before the untouched program,
+/// and an early stop.
 pub fn options_of_part(options: &mut ValidateOptions) {
-    options.prioritize = false;
     options.ask_first = true;
     options.stop_after = None;
 }
@@ -68,6 +67,9 @@ pub struct PartResult {
     key: String,
     /// Which part it is.
     shard: Shard,
+    /// The command that made it, by its words.
+    #[serde(default)]
+    pub command: Vec<String>,
     /// How many patches there are in all parts.
     total: usize,
     tests: Tests,
@@ -137,6 +139,7 @@ pub fn key(
         "{:?}",
         (
             options.keep_going,
+            options.prioritize,
             options.schemata,
             options.confirm,
             options.ignore_failing,
@@ -173,6 +176,7 @@ impl PartResult {
             schema_version: VERSION,
             key,
             shard,
+            command: Vec::new(),
             total,
             tests: outcome.tests.clone(),
             patches: patches.collect(),

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use patchwright_exec::{BaselineTest, Pool, Project, Snapshot, Worker};
+use patchwright_exec::{Pool, Project, Snapshot, Worker};
 use patchwright_patches::Patch;
 use patchwright_schemata::{Behaviour, Watch};
 
@@ -21,7 +21,6 @@ use crate::phases::Phases;
 use crate::plain::{Checked, Plain, Time};
 use crate::prepare::{Prepared, TESTING, UntouchedTests, worker_options};
 use crate::promising::{Conduct, Promising};
-use crate::schedule::Schedule;
 use crate::set::PatchSet;
 use crate::together::Together;
 use crate::unasked::{FEW, TELLING, is_doubtful, is_doubtful_but_for_tests};
@@ -32,8 +31,6 @@ use crate::{Confirm, Event, ValidateOptions};
 /// A patch to validate.
 #[derive(Clone, Copy)]
 struct Task {
-    /// Its number among the distinct patches of the set.
-    number: usize,
     /// Its number in the set.
     entry: usize,
 }
@@ -94,7 +91,7 @@ pub(crate) fn run_tasks(
     let (options, surroundings) = (board.options, board.surroundings);
     board.count_untouched(prepared.is_built);
     let baseline = &prepared.untouched.baseline;
-    let schedule = schedule(set, &prepared.untouched, options);
+    let order = order_of_tests(&prepared.untouched, options);
     if !prepared.is_supposed {
         settle_put_off(set, &prepared, board, journal)?;
     }
@@ -130,7 +127,7 @@ pub(crate) fn run_tasks(
         prepared: &prepared,
         board,
         journal,
-        schedule: &schedule,
+        order: &order,
         plain: &mut plain,
         workers: &mut workers,
     };
@@ -170,7 +167,7 @@ pub(crate) fn run_tasks(
                 set,
                 board,
                 journal,
-                order: schedule.order(0),
+                order: order.clone(),
             };
             audit.run(run.workers)?;
         }
@@ -181,17 +178,13 @@ pub(crate) fn run_tasks(
 
 /// The different patches of a set.
 fn tasks(set: &PatchSet) -> Vec<Task> {
-    let numbered = set.distinct().enumerate();
-    numbered
-        .map(|(number, entry)| Task { number, entry })
-        .collect()
+    set.distinct().map(|entry| Task { entry }).collect()
 }
 
-/// The order of the tests for the patches of a set.
-fn schedule(set: &PatchSet, untouched: &UntouchedTests, options: &ValidateOptions) -> Schedule {
-    let numbers = |tests: Vec<&BaselineTest>| -> Vec<usize> {
-        tests.into_iter().map(|test| test.index).collect()
-    };
+/// The order of the tests for each patch. Those that fail on the untouched program come first, for most patches do not mend them; then
+/// those that pass. The order says which failing test is named. So it depends on no other patch: a part of a set, or a
+/// set that is given again, has the answers of the whole.
+fn order_of_tests(untouched: &UntouchedTests, options: &ValidateOptions) -> Vec<usize> {
     let UntouchedTests {
         baseline, leaves, ..
     } = untouched;
@@ -199,13 +192,13 @@ fn schedule(set: &PatchSet, untouched: &UntouchedTests, options: &ValidateOption
     let to_mend = baseline
         .failing()
         .filter(|test| !aside.contains(&test.index));
-    Schedule::new(
-        set.distinct().count(),
-        &numbers(to_mend.collect()),
-        &numbers(baseline.passing().collect()),
-        // A test may need what the one before it left.
-        options.prioritize && !leaves,
-    )
+    let all = to_mend.chain(baseline.passing()).map(|test| test.index);
+    let mut order: Vec<usize> = all.collect();
+    // A test may need what the one before it left.
+    if !options.prioritize || *leaves {
+        order.sort_unstable();
+    }
+    order
 }
 
 /// Validates the patches of a set whose verdicts are not on the board, where the workers stay for further sets. They are woven if that
@@ -220,7 +213,7 @@ pub(crate) fn run_batch(
     (plain, workers): (&mut Plain<'_>, &mut Pool),
 ) -> Result<(), ValidateError> {
     let options = board.options;
-    let schedule = schedule(set, &prepared.untouched, options);
+    let order = order_of_tests(&prepared.untouched, options);
     let distinct = tasks(set);
     let open = distinct.iter().filter(|task| !board.is_settled(task.entry));
     let entries: Vec<usize> = open.map(|task| task.entry).collect();
@@ -235,7 +228,7 @@ pub(crate) fn run_batch(
         prepared,
         board,
         journal,
-        schedule: &schedule,
+        order: &order,
         plain,
         workers,
     };
@@ -280,7 +273,7 @@ struct Run<'r, 'p> {
     prepared: &'r Prepared,
     board: &'r Board<'r>,
     journal: Option<&'r Journal>,
-    schedule: &'r Schedule,
+    order: &'r [usize],
     plain: &'r mut Plain<'p>,
     workers: &'r mut Pool,
 }
@@ -303,7 +296,7 @@ impl Run<'_, '_> {
     /// Validates some of the patches; breaks when nothing more is to be done.
     fn portion(&mut self, tasks: &[Task]) -> Result<ControlFlow<()>, ValidateError> {
         let (options, surroundings) = (self.board.options, self.board.surroundings);
-        let (board, set, schedule) = (self.board, self.set, self.schedule);
+        let (board, set) = (self.board, self.set);
         let mut promising = Promising::default();
         if self.is_woven && tasks.iter().any(|task| !board.is_settled(task.entry)) {
             let woven = Woven {
@@ -313,11 +306,10 @@ impl Run<'_, '_> {
                 surroundings,
                 watch: self.watch,
             };
-            let order = schedule.order(0);
             let worker = &mut self.workers.workers()[0];
             let entries = tasks.iter().map(|task| task.entry);
             let open = entries.filter(|entry| !board.is_settled(*entry)).collect();
-            promising = run_woven(&woven, (set, open), worker, &order, board, self.journal)?;
+            promising = run_woven(&woven, (set, open), worker, self.order, board, self.journal)?;
             if surroundings.cancel.is_cancelled() {
                 return Ok(ControlFlow::Break(()));
             }
@@ -327,13 +319,11 @@ impl Run<'_, '_> {
         let mut waiting: BTreeMap<usize, Task> = BTreeMap::new();
         for &task in tasks {
             if board.is_settled(task.entry) {
-                schedule.done(task.number, board.killer(task.entry));
-            } else if promising.waits(task.entry) {
-                // No order depends on its verdict, which is that of another or comes last.
-                schedule.done(task.number, None);
-                waiting.insert(task.entry, task);
-            } else {
-                open.push(task);
+                continue;
+            }
+            match promising.waits(task.entry) {
+                true => drop(waiting.insert(task.entry, task)),
+                false => open.push(task),
             }
         }
         if board.deliver().is_break() {
@@ -355,7 +345,7 @@ impl Run<'_, '_> {
         promising: &Promising,
     ) -> Result<ControlFlow<()>, ValidateError> {
         let (set, board, journal) = (self.set, self.board, self.journal);
-        let (prepared, schedule) = (self.prepared, self.schedule);
+        let (prepared, order) = (self.prepared, self.order);
         let (plain, workers) = (&*self.plain, &mut *self.workers);
         let (options, leaves) = (board.options, prepared.untouched.leaves);
         let known = (prepared.is_built, self.set.distinct().count() > FEW);
@@ -369,12 +359,7 @@ impl Run<'_, '_> {
                 board,
                 journal,
             };
-            together.confirm(workers, &schedule.order(0))?;
-            for task in &open {
-                if board.is_settled(task.entry) {
-                    schedule.done(task.number, None);
-                }
-            }
+            together.confirm(workers, order)?;
             open.retain(|task| !board.is_settled(task.entry));
             waiting.retain(|entry, _| !board.is_settled(*entry));
         }
@@ -384,12 +369,6 @@ impl Run<'_, '_> {
         // begun wait for that.
         let is_asked_next = AtomicBool::new(false);
         let work = |worker: &mut Worker, task: Task| -> Result<(), ValidateError> {
-            // Others wait for this patch, whatever becomes of it.
-            let mut done = Done {
-                schedule: (!waiting.contains_key(&task.entry)).then_some(schedule),
-                number: task.number,
-                killer: None,
-            };
             let Some((patch, tree)) = set.entries[task.entry]
                 .patch()
                 .zip(set.entries[task.entry].tree)
@@ -399,8 +378,7 @@ impl Run<'_, '_> {
             let promise = promising.promise(task.entry);
             // What a test does may depend on all those before it.
             let relied_on = promise.filter(|_| !leaves);
-            let check =
-                |worker| plain.check(worker, patch, relied_on, || schedule.order(task.number));
+            let check = |worker| plain.check(worker, patch, relied_on, order);
             if is_asked_next.load(Ordering::Relaxed) {
                 return Ok(());
             }
@@ -435,7 +413,6 @@ impl Run<'_, '_> {
             }
             let is_confirmed = checked.verdict == PatchVerdict::Plausible;
             board.settle(task.entry, &checked, promise.is_some() && !is_confirmed);
-            done.killer = board.killer(task.entry);
             for (entry, checked) in promising.others(task.entry) {
                 if !is_confirmed {
                     let mut refuted = refuted.lock().unwrap_or_else(PoisonError::into_inner);
@@ -548,21 +525,6 @@ fn late_one(late: &Late, task: Task) -> Option<Checked> {
     late.get(&task.entry).map(|(_, checked)| checked.clone())
 }
 
-/// Tells the schedule, if it waits for it, that a patch is done when it goes out of scope.
-struct Done<'s> {
-    schedule: Option<&'s Schedule>,
-    number: usize,
-    killer: Option<usize>,
-}
-
-impl Drop for Done<'_> {
-    fn drop(&mut self) {
-        if let Some(schedule) = self.schedule {
-            schedule.done(self.number, self.killer);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -570,14 +532,11 @@ mod tests {
     #[test]
     fn large_sets_are_validated_in_portions_of_which_the_first_is_small() {
         let sizes = |patches: usize| -> Vec<usize> {
-            let task = |number| Task {
-                number,
-                entry: number,
-            };
+            let task = |entry| Task { entry };
             let tasks: Vec<Task> = (0..patches).map(task).collect();
             let portions = portions(&tasks);
             let numbers = portions.iter().flat_map(|portion| portion.iter());
-            assert!(numbers.map(|task| task.number).eq(0..patches));
+            assert!(numbers.map(|task| task.entry).eq(0..patches));
             portions.iter().map(|portion| portion.len()).collect()
         };
         assert_eq!(sizes(0), [0]);

@@ -77,7 +77,6 @@ impl Together<'_> {
         group: &Group,
         order: &[usize],
     ) -> Result<bool, ValidateError> {
-        let order = || order.to_vec();
         let relied_on = Some(&group.promise).filter(|_| !self.leaves);
         let checked = self.plain.check(worker, &group.patch, relied_on, order)?;
         self.board.count_build(&checked);

@@ -20,7 +20,9 @@ pub struct Build {
     pub prepare: Option<String>,
     /// The command.
     pub build: String,
-    /// The folder in which it is built, where that is one of its own.
+    /// The folder that has the Makefile or other description, if that is not the root.
+    pub at: Option<String>,
+    /// The folder in which it is built, where that is one of its own, relative to the root.
     pub folder: Option<String>,
     /// The compile database.
     pub compile_commands: Option<String>,
@@ -56,13 +58,92 @@ impl Build {
             ..Build::default()
         }
     }
+
+    /// The call of make that reads the project's Makefile.
+    pub fn make(&self) -> String {
+        match &self.at {
+            Some(at) => format!("make -C {}", quoted(at)),
+            None => "make".to_owned(),
+        }
+    }
+
+    /// Builds these targets of make, too.
+    pub fn add_targets(&mut self, targets: &[String]) {
+        let make = self.make();
+        // A target in another folder needs a call of its own.
+        let (elsewhere, here): (Vec<&String>, Vec<&String>) =
+            targets.iter().partition(|target| target.starts_with("-C "));
+        let here: Vec<&str> = here.iter().map(|target| &target[..]).collect();
+        if !here.is_empty() {
+            self.build += &format!(" && {make} {}", here.join(" "));
+        }
+        for target in elsewhere {
+            self.build += &format!(" && {make} {target}");
+        }
+    }
+
+    /// The same in a folder below the root.
+    fn within(self, at: &str) -> Build {
+        let inside = |command: String| match self.system {
+            System::Make | System::Configure if command == "make" => {
+                format!("make -C {}", quoted(at))
+            }
+            _ => format!("cd {} && {command}", quoted(at)),
+        };
+        let below = |path: String| format!("{at}/{path}");
+        Build {
+            how: format!("{} in {at}", self.how),
+            prepare: self.prepare.map(inside),
+            build: inside(self.build),
+            at: Some(at.to_owned()),
+            folder: self.folder.map(below),
+            compile_commands: self.compile_commands.map(below),
+            files: (self.files.into_iter())
+                .map(|(name, text)| (below(name), text))
+                .collect(),
+            system: self.system,
+        }
+    }
 }
 
-/// The ways to build the project in `root`, the likeliest first.
+/// The ways to build the project in `root`, the likeliest first. If nothing in the root says how, folders in it may.
 ///
 /// # Errors
 /// A tree that cannot be read.
 pub fn guesses(root: &Path) -> Result<Vec<Build>, FileError> {
+    let found = described(root)?;
+    if !found.is_empty() {
+        return Ok(found);
+    }
+    let all = files_of(root)?;
+    let plain = plain(root, &all);
+    let mut folders: Vec<String> = (all.iter())
+        .filter(|path| path.components().count() == 2)
+        .filter_map(|path| Some(path.parent()?.to_string_lossy().into_owned()))
+        .filter(|folder| !folder.starts_with('.'))
+        .collect();
+    folders.dedup();
+    // Sources first, tests last.
+    let is_of_tests = |folder: &String| folder.contains("test") || folder.contains("check");
+    folders.sort_by_key(|folder| (folder != "src", is_of_tests(folder)));
+    let mut below = Vec::new();
+    for folder in &folders {
+        let ways = described(&root.join(folder))?;
+        below.extend(ways.into_iter().map(|build| build.within(folder)));
+    }
+    below.extend(plain);
+    if below.is_empty() {
+        for folder in &folders {
+            let inside = root.join(folder);
+            let ways = self::plain(&inside, &files_of(&inside)?);
+            below.extend(ways.into_iter().map(|build| build.within(folder)));
+        }
+    }
+    Ok(below)
+}
+
+/// The ways to build that the files in a folder describe, and C files beside them.
+fn described(root: &Path) -> Result<Vec<Build>, FileError> {
     let all = files_of(root)?;
     let has = |name: &str| all.contains(Path::new(name));
     let mut found = Vec::new();
@@ -106,9 +187,9 @@ pub fn guesses(root: &Path) -> Result<Vec<Build>, FileError> {
     };
     if is_configured {
         found.push(configure.clone());
-    } else if has("configure") {
+    } else if let Some(name) = SCRIPTS.iter().find(|name| has(name)) {
         found.push(Build {
-            prepare: Some("sh ./configure".to_owned()),
+            prepare: Some(format!("sh ./{name}")),
             ..configure.clone()
         });
     }
@@ -121,17 +202,38 @@ pub fn guesses(root: &Path) -> Result<Vec<Build>, FileError> {
         });
     }
     if !is_configured && (has("configure.ac") || has("configure.in")) {
-        let generate = match has("autogen.sh") {
-            true => "NOCONFIGURE=1 sh ./autogen.sh && sh ./configure",
-            false => "autoreconf -fi && sh ./configure",
+        let generators = ["autogen.sh", "bootstrap", "bootstrap.sh", "buildconf"];
+        let generate = match generators.iter().find(|name| has(name)) {
+            Some(name) => format!("NOCONFIGURE=1 sh ./{name} && sh ./configure"),
+            None => "autoreconf -fi && sh ./configure".to_owned(),
         };
         found.push(Build {
-            prepare: Some(generate.to_owned()),
+            prepare: Some(generate),
             ..configure
         });
     }
-    found.extend(plain(root, &all));
+    let has_sources = all.iter().any(|path| {
+        path.components().count() == 1 && path.extension().is_some_and(|end| end == "c")
+    });
+    if has_sources || !found.is_empty() {
+        found.extend(plain(root, &all));
+    }
     Ok(found)
+}
+
+/// Scripts that make a Makefile.
+const SCRIPTS: [&str; 4] = ["configure", "configure.sh", "Configure", "config.sh"];
+
+/// The flags of the compiler for headers that lie in folders of their own.
+fn include_flags(all: &BTreeSet<PathBuf>) -> String {
+    let folders: BTreeSet<&Path> = all
+        .iter()
+        .filter(|path| path.extension().is_some_and(|end| end == "h"))
+        .filter_map(|path| path.parent())
+        .filter(|folder| folder.components().count() == 1)
+        .collect();
+    let flag = |folder: &&Path| format!(" -I{}", quoted(&folder.to_string_lossy()));
+    folders.iter().map(flag).collect()
 }
 
 /// C files that the compiler makes a program of.
@@ -177,7 +279,8 @@ fn plain(root: &Path, all: &BTreeSet<PathBuf>) -> Vec<Build> {
                 .to_owned(),
             system: System::Compiler,
             build: format!(
-                "cc -g -O1 -fsanitize=address,undefined -o fuzz-one {} {} -lm",
+                "cc -g -O1 -fsanitize=address,undefined{} -o fuzz-one {} {} -lm",
+                include_flags(all),
                 fuzzers::MAIN,
                 list(&without)
             ),
@@ -199,7 +302,8 @@ fn plain(root: &Path, all: &BTreeSet<PathBuf>) -> Vec<Build> {
                 .chain(shared.iter().copied())
                 .collect();
             format!(
-                "cc -g -o {} {} -lm",
+                "cc -g{} -o {} {} -lm",
+                include_flags(all),
                 quoted(&program.to_string_lossy()),
                 list(&sources)
             )

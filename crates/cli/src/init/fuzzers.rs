@@ -64,7 +64,11 @@ const MOST_GOOD: usize = 50;
 
 /// Makes a test of each crashing input of a fuzzer in the tree, and of up to 50 good inputs. What could not be found out is added
 /// to `open`. Returns `None` without crashing inputs.
-pub fn crash_inputs(look: &mut Look<'_>, build: &Build, open: &mut Vec<String>) -> Option<Tests> {
+pub fn crash_inputs(
+    look: &mut Look<'_>,
+    build: &mut Build,
+    open: &mut Vec<String>,
+) -> Option<Tests> {
     let crashes: Vec<PathBuf> = look
         .sources
         .iter()

@@ -1,52 +1,40 @@
-//! Scripts that are tests, and files of expected output.
+//! Scripts that are tests, and a script that runs all tests.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::builds::Build;
 use super::look::{Look, quoted};
+use super::parts::{Part, tests_of_parts};
+use super::programs::EXPECTED;
 use super::written::Tests;
 
 /// Folders with these names may have tests.
 const FOLDERS: [&str; 6] = ["tests", "test", "t", "testsuite", "check", "regress"];
 
+/// What the names of scripts begin with that help others or run them.
+const HELPERS: [&str; 10] = [
+    "run",
+    "common",
+    "lib",
+    "helper",
+    "setup",
+    "functions",
+    "util",
+    "init",
+    "all",
+    "driver",
+];
+
+/// What the names of scripts begin with that run all tests.
+const RUNNERS: [&str; 5] = ["run", "test", "tests", "check", "all"];
+
 /// So many scripts are tried to find out from where they are run.
 const TRIED: usize = 8;
 
-/// Finds the folder with the most cases (`NAME.out` beside `NAME.in` or `NAME.args`). If the build makes several programs, the
-/// question goes to `open`. Returns `None` without cases or without a single program.
-pub fn cases(look: &mut Look<'_>, _: &Build, open: &mut Vec<String>) -> Option<Tests> {
-    let mut folders: BTreeMap<&Path, BTreeSet<PathBuf>> = BTreeMap::new();
-    for path in &look.sources {
-        let stem = path.with_extension("");
-        let is_expected = path.extension().is_some_and(|end| end == "out");
-        let beside = |end: &str| look.sources.contains(&stem.with_extension(end));
-        if let (true, Some(folder)) = (
-            is_expected && (beside("in") || beside("args")),
-            path.parent(),
-        ) {
-            folders.entry(folder).or_default().insert(stem);
-        }
-    }
-    let (folder, stems) = folders.into_iter().max_by_key(|(_, stems)| stems.len())?;
-    let (folder, count) = (folder.to_string_lossy().into_owned(), stems.len());
-    let programs = look.programs();
-    let [program] = &programs[..] else {
-        open.push(format!(
-            "which of {} programs the {count} cases in {folder} are for",
-            programs.len()
-        ));
-        return None;
-    };
-    Some(Tests::Cases {
-        program: program.to_string_lossy().into_owned(),
-        folder: if folder.is_empty() {
-            ".".to_owned()
-        } else {
-            folder
-        },
-        count,
-    })
+/// Whether a script of this name helps others, or runs them.
+fn is_helper(name: &str) -> bool {
+    let first = name.split(['.', '-', '_']).next();
+    HELPERS.iter().any(|word| first == Some(*word))
 }
 
 /// Whether a file may be a script that is a test.
@@ -59,20 +47,6 @@ fn is_script(look: &Look<'_>, path: &Path) -> bool {
         .file_name()
         .map(|name| name.to_string_lossy().into_owned());
     let name = name.unwrap_or_default();
-    let is_helper = [
-        "run",
-        "common",
-        "lib",
-        "helper",
-        "setup",
-        "functions",
-        "util",
-        "init",
-        "all",
-        "driver",
-    ]
-    .iter()
-    .any(|word| name.split(['.', '-', '_']).next() == Some(*word));
     let end = path
         .extension()
         .and_then(|end| end.to_str())
@@ -85,7 +59,7 @@ fn is_script(look: &Look<'_>, path: &Path) -> bool {
             .is_some_and(|line| line.starts_with("#!"))
     };
     in_folder
-        && !is_helper
+        && !is_helper(&name)
         && match end {
             "t" | "test" => is_shell(),
             "sh" => true,
@@ -95,7 +69,7 @@ fn is_script(look: &Look<'_>, path: &Path) -> bool {
 }
 
 /// Scripts in folders of tests, each a test.
-pub fn scripts(look: &mut Look<'_>, _: &Build, open: &mut Vec<String>) -> Option<Tests> {
+pub fn scripts(look: &mut Look<'_>, _: &mut Build, open: &mut Vec<String>) -> Option<Tests> {
     let scripts: Vec<PathBuf> = look
         .sources
         .iter()
@@ -105,51 +79,151 @@ pub fn scripts(look: &mut Look<'_>, _: &Build, open: &mut Vec<String>) -> Option
     if scripts.is_empty() {
         return None;
     }
-    // From the root, or from where they lie: by what more of the first ones pass.
-    let command = |path: &Path, from_root: bool| {
-        let full = path.to_string_lossy().into_owned();
-        let folder = path
-            .parent()
-            .map(|folder| folder.to_string_lossy().into_owned());
-        let name = path
-            .file_name()
-            .map(|name| name.to_string_lossy().into_owned());
-        match from_root {
-            true => format!("run={}; export run; {}", quoted(&full), RUN),
-            false => format!(
-                "cd {} && run={}; export run; {}",
-                quoted(&folder.unwrap_or_default()),
-                quoted(&name.unwrap_or_default()),
-                RUN
-            ),
-        }
+    let names: Vec<String> = scripts
+        .iter()
+        .map(|path| path.to_string_lossy().into_owned())
+        .collect();
+    // Many of them may have a file with what they must print.
+    let beside = |end: &&&str| {
+        let has = |path: &&PathBuf| look.sources.contains(&path.with_extension(end));
+        scripts.iter().filter(has).count() * 2 > scripts.len()
     };
-    let mut passed = [0, 0];
-    for (at, from_root) in [(0, true), (1, false)] {
-        for path in scripts.iter().take(TRIED) {
-            passed[at] += usize::from(look.ask(&command(path, from_root)).is_success);
+    let expected = EXPECTED.iter().find(beside).copied();
+    let folders: std::collections::BTreeSet<String> = look
+        .programs()
+        .iter()
+        .filter_map(|path| path.parent())
+        .map(|folder| format!("$PWD/{}:", folder.display()))
+        .collect();
+    let folders: String = folders.into_iter().take(3).collect();
+    // From the root, or from where they lie, and with the programs in the path or not: by what more of the first ones pass.
+    let mut best = (0, String::new());
+    for path in ["", &folders[..]] {
+        for from_root in [true, false] {
+            let script = running(from_root, path, expected);
+            let (passing, _) = look.passing(&script, &names);
+            if passing > best.0 || best.1.is_empty() {
+                best = (passing, script);
+            }
         }
     }
-    if passed == [0, 0] {
+    let (passing, script) = best;
+    if passing == 0 {
         open.push(format!(
             "from where the scripts are run: of {} none passed from the root or from its own folder",
             scripts.len().min(TRIED)
         ));
     }
-    let names: Vec<String> = scripts
-        .iter()
-        .map(|path| path.to_string_lossy().into_owned())
-        .collect();
-    let from = match passed[0] >= passed[1] {
-        true => "run=$1",
-        false => "cd \"$(dirname \"$1\")\" || exit\nrun=$(basename \"$1\")",
-    };
-    let script = format!(
-        "#!/bin/sh\n# Runs one script; a line of TAP that says `not ok` is a failure, too.\n{from}\n{RUN}\n"
-    );
     Tests::of_script(script, names, "scripts")
 }
 
-/// Runs the script in the variable `run` by what its first line says, or by the shell.
-const RUN: &str = "if [ -x \"$run\" ]; then out=$(\"./$run\" 2>&1); else out=$(sh \"./$run\" 2>&1); fi; status=$?; \
-printf '%s\\n' \"$out\"; [ $status -eq 0 ] && ! printf '%s\\n' \"$out\" | grep -v '# TODO' | grep -q '^not ok'";
+/// A driver that runs one script: from the root or its own folder, with these folders before those of the path, and with a file of
+/// expected output that has this ending.
+fn running(from_root: bool, path: &str, expected: Option<&str>) -> String {
+    let path = match path.is_empty() {
+        true => String::new(),
+        false => format!("PATH=\"{path}$PATH\"; export PATH\n"),
+    };
+    let (from, file) = match from_root {
+        true => ("run=$1", "${1%.*}"),
+        false => (
+            "cd \"$(dirname \"$1\")\" || exit\nrun=$(basename \"$1\")",
+            "${run%.*}",
+        ),
+    };
+    let judged = match expected {
+        Some(end) => format!("printf '%s\\n' \"$out\" | diff \"{file}.{end}\" -\n"),
+        None => "printf '%s\\n' \"$out\"\n[ $status -eq 0 ] && ! printf '%s\\n' \"$out\" | grep -v '# TODO' | grep -q '^not ok'\n"
+            .to_owned(),
+    };
+    let told = match expected {
+        Some(_) => "what it prints is compared",
+        None => "a line of TAP that says `not ok` is a failure, too",
+    };
+    format!(
+        "#!/bin/sh\n# Runs one script; {told}.\n{path}{from}\n\
+         if [ -x \"$run\" ]; then out=$(\"./$run\" 2>&1); else out=$(sh \"./$run\" 2>&1); fi; status=$?\n{judged}"
+    )
+}
+
+/// Finds a script that runs all tests, in the root or a folder of tests, and splits it by the lines that it prints. What could
+/// not be found out is added to `open`. Returns `None` without such a script.
+pub fn runner(look: &mut Look<'_>, _: &mut Build, open: &mut Vec<String>) -> Option<Tests> {
+    let is_runner = |path: &&PathBuf| {
+        let name = path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .to_lowercase();
+        let first = name
+            .split(['.', '-', '_'])
+            .next()
+            .unwrap_or_default()
+            .to_owned();
+        let is_near = match path.components().count() {
+            1 => true,
+            2 => FOLDERS.iter().any(|folder| path.starts_with(folder)),
+            _ => false,
+        };
+        let is_shell = path
+            .extension()
+            .is_some_and(|end| end == "sh" || end == "bash")
+            || path.extension().is_none() && look.text(path).starts_with("#!");
+        is_near && is_shell && RUNNERS.contains(&&first[..])
+    };
+    let scripts: Vec<PathBuf> = look.sources.iter().filter(is_runner).cloned().collect();
+    let part = |path: &PathBuf, from_root: bool| {
+        let full = path.to_string_lossy().into_owned();
+        let name = path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        let folder = path
+            .parent()
+            .map(|folder| folder.to_string_lossy().into_owned());
+        let (folder, file) = match from_root {
+            true => (String::new(), full.clone()),
+            false => (folder.unwrap_or_default(), name),
+        };
+        let by = match look.text(path).lines().next() {
+            Some(line) if line.starts_with("#!") && line.contains("bash") => "bash",
+            _ => "sh",
+        };
+        Part {
+            label: full,
+            folder,
+            command: format!("{by} {}", quoted(&format!("./{file}"))),
+            takes_flags: false,
+        }
+    };
+    let mut parts: Vec<Part> = scripts
+        .iter()
+        .flat_map(|path| {
+            let below = path.components().count() > 1;
+            [Some(part(path, true)), below.then(|| part(path, false))]
+        })
+        .flatten()
+        .collect();
+    let passing = parts
+        .iter()
+        .position(|part| look.ask_long(&part.run()).is_success);
+    let best = match parts.is_empty() {
+        true => return None,
+        false => parts.swap_remove(passing.unwrap_or_default()),
+    };
+    let text = look.text(Path::new(&best.label));
+    if text.lines().any(compiles) {
+        open.push(format!(
+            "whether {} tests what the build makes: it calls the compiler itself",
+            best.label
+        ));
+    }
+    tests_of_parts(look, &[best], "a script that runs all", open)
+}
+
+/// Whether a line of a script calls a compiler.
+fn compiles(line: &str) -> bool {
+    let first = line.split_whitespace().next().unwrap_or_default();
+    ["cc", "gcc", "clang", "c99", "$CC", "${CC}"].contains(&first)
+}

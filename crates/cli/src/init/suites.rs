@@ -1,9 +1,10 @@
-//! Suites that tools know: CTest, Meson, automake, and a target of make.
+//! Suites that tools know: CTest, Meson and automake.
 
 use std::path::{Path, PathBuf};
 
 use super::builds::{Build, System};
-use super::look::Look;
+use super::look::{Look, quoted};
+use super::parts::{Part, tests_of_parts};
 use super::written::Tests;
 
 /// So many tests are taken.
@@ -11,7 +12,7 @@ const MOST: usize = 5000;
 
 /// Asks CTest for the names of the tests, and returns them with a script that runs one. What could not be found out is added to
 /// `open`. Returns `None` if the project is not built by CMake.
-pub fn ctest(look: &mut Look<'_>, build: &Build, open: &mut Vec<String>) -> Option<Tests> {
+pub fn ctest(look: &mut Look<'_>, build: &mut Build, open: &mut Vec<String>) -> Option<Tests> {
     let folder = match (build.system, &build.folder) {
         (System::Cmake, Some(folder)) => folder.clone(),
         _ => return None,
@@ -28,7 +29,13 @@ pub fn ctest(look: &mut Look<'_>, build: &Build, open: &mut Vec<String>) -> Opti
         .take(MOST)
         .collect();
     if names.is_empty() {
-        open.push("CTest lists no tests".to_owned());
+        return None;
+    }
+    if let [_] = &names[..]
+        && let Some(part) = only_of_ctest(look, &folder)
+        && let Some(tests) = divided(look, &part, "the only test of CTest", open)
+    {
+        return Some(tests);
     }
     let script = format!(
         "#!/bin/sh\n# Runs one test of CTest.\nname=$(printf '%s' \"$1\" | sed 's/[][\\\\.*^$+?(){{}}|]/\\\\&/g')\n\
@@ -39,7 +46,7 @@ pub fn ctest(look: &mut Look<'_>, build: &Build, open: &mut Vec<String>) -> Opti
 
 /// Asks Meson for the names of the tests, and returns them with a script that runs one. What could not be found out is added to
 /// `open`. Returns `None` if the project is not built by Meson.
-pub fn meson(look: &mut Look<'_>, build: &Build, open: &mut Vec<String>) -> Option<Tests> {
+pub fn meson(look: &mut Look<'_>, build: &mut Build, open: &mut Vec<String>) -> Option<Tests> {
     let folder = match (build.system, &build.folder) {
         (System::Meson, Some(folder)) => folder.clone(),
         _ => return None,
@@ -50,12 +57,18 @@ pub fn meson(look: &mut Look<'_>, build: &Build, open: &mut Vec<String>) -> Opti
     let names: Vec<String> = said
         .text
         .lines()
-        .filter(|line| !line.contains("ninja:"))
+        .filter(|line| !line.contains("ninja:") && *line != "No tests defined.")
         .map(|line| line.rsplit(" / ").next().unwrap_or(line).trim().to_owned())
         .take(MOST)
         .collect();
     if names.is_empty() {
-        open.push("Meson lists no tests".to_owned());
+        return None;
+    }
+    if let [_] = &names[..]
+        && let Some(part) = only_of_meson(look, &folder)
+        && let Some(tests) = divided(look, &part, "the only test of Meson", open)
+    {
+        return Some(tests);
     }
     let script = format!(
         "#!/bin/sh\n# Runs one test of Meson.\nexec meson test -C {folder} --no-rebuild --print-errorlogs \"$1\"\n"
@@ -65,7 +78,7 @@ pub fn meson(look: &mut Look<'_>, build: &Build, open: &mut Vec<String>) -> Opti
 
 /// Runs `make check` and finds automake's tests by their `.trs` files. What could not be found out is added to `open`. Returns
 /// `None` if no makefile has automake's test target.
-pub fn automake(look: &mut Look<'_>, _: &Build, open: &mut Vec<String>) -> Option<Tests> {
+pub fn automake(look: &mut Look<'_>, build: &mut Build, open: &mut Vec<String>) -> Option<Tests> {
     let has_target = |look: &Look<'_>, path: &Path| {
         path.file_name().is_some_and(|name| name == "Makefile")
             && look.text(path).contains("check-TESTS:")
@@ -79,7 +92,7 @@ pub fn automake(look: &mut Look<'_>, _: &Build, open: &mut Vec<String>) -> Optio
     if folders.is_empty() {
         return None;
     }
-    let said = look.ask_long("make -k check");
+    let said = look.ask_long(&format!("{} -k check", build.make()));
     let results = look.files.iter().filter(|path| {
         path.extension().is_some_and(|end| end == "trs")
             && path
@@ -100,6 +113,22 @@ pub fn automake(look: &mut Look<'_>, _: &Build, open: &mut Vec<String>) -> Optio
         })
         .take(MOST)
         .collect();
+    if let [only] = &names[..]
+        && let Some((folder, stem)) = only.split_once(':')
+    {
+        let (folder, stem) = (quoted(folder), quoted(stem));
+        let part = Part {
+            label: only.clone(),
+            folder: String::new(),
+            command: format!(
+                "make -s -C {folder} check-am TEST_LOGS={stem}.log\nstatus=$?\ncat {folder}/{stem}.log\n(exit $status)"
+            ),
+            takes_flags: false,
+        };
+        if let Some(tests) = divided(look, &part, "the only test of automake", open) {
+            return Some(tests);
+        }
+    }
     if !names.is_empty() {
         let script = "#!/bin/sh\n# Runs one test of automake: FOLDER:TEST.\n\
              exec make -s -C \"${1%%:*}\" check-am TEST_LOGS=\"${1#*:}.log\"\n";
@@ -141,28 +170,83 @@ fn last_line(text: &str) -> String {
     })
 }
 
-/// Returns the make target `check`, `test` or `tests` as a single test, and notes in `open` that its parts are not known. Returns
-/// `None` without such a target.
-pub fn make_target(look: &mut Look<'_>, build: &Build, open: &mut Vec<String>) -> Option<Tests> {
-    if !matches!(build.system, System::Make | System::Configure) {
-        return None;
-    }
-    for target in ["check", "test", "tests"] {
-        // What is up to date and what does not exist are told apart by the status of -q.
-        let known = look.ask(&format!("make -n {target}"));
-        if !known.is_success || known.text.contains("Nothing to be done") {
-            continue;
+/// The tests of a part that is the whole suite, if it can be divided. If not, that goes to `open`.
+fn divided(look: &mut Look<'_>, part: &Part, how: &str, open: &mut Vec<String>) -> Option<Tests> {
+    let mut told = Vec::new();
+    let tests = tests_of_parts(look, std::slice::from_ref(part), how, &mut told);
+    match told.is_empty() {
+        true => tests,
+        false => {
+            open.push(format!(
+                "how {} names its tests, so all of them are one test",
+                part.label
+            ));
+            None
         }
-        open.push(format!(
-            "which tests `make {target}` runs, so all of them are one test"
-        ));
-        let script = format!("#!/bin/sh\n# Runs all tests at once.\nexec make -s {target}\n");
-        return Tests::of_script(
-            script,
-            vec![target.to_owned()],
-            "make: a target that runs all",
-        );
     }
-    open.push("where the tests are".to_owned());
-    None
+}
+
+/// The command of the only test that CTest knows.
+fn only_of_ctest(look: &mut Look<'_>, folder: &str) -> Option<Part> {
+    let said = look.ask(&format!(
+        "ctest --test-dir {folder} --show-only=json-v1 2>/dev/null"
+    ));
+    let json = &said.text[said.text.find('{')?..];
+    let all: serde_json::Value = serde_json::from_str(json).ok()?;
+    let test = all.get("tests")?.get(0)?;
+    let mut place = folder.to_owned();
+    for property in test.get("properties")?.as_array()? {
+        match property.get("name")?.as_str()? {
+            "WORKING_DIRECTORY" => place = property.get("value")?.as_str()?.to_owned(),
+            "ENVIRONMENT" | "WILL_FAIL" | "PASS_REGULAR_EXPRESSION" => return None,
+            _ => {}
+        }
+    }
+    only(look, test.get("name")?, test.get("command")?, &place)
+}
+
+/// The command of the only test that Meson knows.
+fn only_of_meson(look: &mut Look<'_>, folder: &str) -> Option<Part> {
+    let said = look.ask(&format!("meson introspect --tests {folder} 2>/dev/null"));
+    let all: serde_json::Value = serde_json::from_str(&said.text).ok()?;
+    let test = all.get(0)?;
+    let is_plain = test.get("env")?.as_object()?.is_empty();
+    let place = test.get("workdir")?.as_str().unwrap_or(folder);
+    match is_plain {
+        true => only(look, test.get("name")?, test.get("cmd")?, place),
+        false => None,
+    }
+}
+
+/// A part of a command by its words, with paths relative to the folder where it runs.
+fn only(
+    look: &Look<'_>,
+    name: &serde_json::Value,
+    words: &serde_json::Value,
+    place: &str,
+) -> Option<Part> {
+    let root = look.root();
+    let place = match Path::new(place).is_absolute() {
+        true => Path::new(place).strip_prefix(&root).ok()?.to_path_buf(),
+        false => PathBuf::from(place),
+    };
+    let up = "../".repeat(place.components().count());
+    let word = |word: &serde_json::Value| {
+        let word = word.as_str()?;
+        Some(match Path::new(word).strip_prefix(&root) {
+            Ok(path) => quoted(&format!(
+                "{}{}",
+                if up.is_empty() { "./" } else { &up },
+                path.display()
+            )),
+            Err(_) => quoted(word),
+        })
+    };
+    let words: Option<Vec<String>> = words.as_array()?.iter().map(word).collect();
+    Some(Part {
+        label: name.as_str()?.to_owned(),
+        folder: place.to_string_lossy().into_owned(),
+        command: words?.join(" "),
+        takes_flags: true,
+    })
 }
