@@ -1,7 +1,9 @@
 //! `patchwright init`: looks at a project, finds out how it is built and tested, and writes that down.
 
+mod build;
 mod builds;
 mod cases;
+mod error;
 mod fuzzers;
 mod look;
 mod parts;
@@ -16,15 +18,16 @@ use std::time::Duration;
 
 use clap::Args;
 use patchwright_exec::{
-    Baseline, BaselineOptions, CancelToken, FileError, PoolError, Project, ProjectError,
-    ProjectFlags, RecordError, RunnerProgram, Scratch, TestError, Worker, WorkerOptions, files,
-    project::CONFIG_FILE, record,
+    Baseline, BaselineOptions, CancelToken, FileError, Project, ProjectError, ProjectFlags,
+    RecordError, RunnerProgram, Scratch, Worker, WorkerOptions, files, project::CONFIG_FILE,
+    record,
 };
 
 use crate::{
     Exit, args::DescriptionArgs, places::Places, progress::Progress, project, protection, signals,
 };
-use builds::Build;
+use build::Build;
+use error::InitError;
 use look::Look;
 use written::{DRIVER, Tests, description};
 
@@ -46,30 +49,6 @@ pub struct InitArgs {
     /// What is known already.
     #[command(flatten)]
     pub description: DescriptionArgs,
-}
-
-/// Why a project cannot be described.
-#[derive(Debug, thiserror::Error)]
-enum InitError {
-    #[error(transparent)]
-    Project(#[from] ProjectError),
-    #[error("{} is there already; --force writes over it", .0.display())]
-    Exists(PathBuf),
-    #[error(
-        "nothing in {} says how it is built: there is no Makefile, configure, CMakeLists.txt, meson.build or C file; give the command with --build",
-        .0.display()
-    )]
-    NoBuild(PathBuf),
-    #[error("no way to build the project works; {0}")]
-    NotBuilt(String),
-    #[error(transparent)]
-    File(#[from] FileError),
-    #[error(transparent)]
-    Pool(#[from] PoolError),
-    #[error(transparent)]
-    Record(#[from] RecordError),
-    #[error(transparent)]
-    Test(#[from] TestError),
 }
 
 /// Runs `patchwright init`: builds a copy of the project, runs its tests and writes `patchwright.toml`. A project that

@@ -6,7 +6,7 @@ use crate::architecture::{assert_none, is_product, product_code, read, root, rus
 
 /// Files that ask for letters, digits and `_` themselves, each with the reason why what they read is no text of C.
 const OTHER_TEXTS: &[(&str, &str)] = &[
-    ("crates/cli/src/init/programs.rs", "names of tests"),
+    ("crates/cli/src/init/parts.rs", "names of tests"),
     (
         "crates/compare/src/mutate.rs",
         "the bytes of a program's inputs",

@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::builds::Build;
-use super::look::{Look, quoted};
+use super::build::Build;
+use super::build::quoted;
+use super::look::Look;
 use super::written::Tests;
 
 /// Finds the folder with the most cases (`NAME.out` beside `NAME.in` or `NAME.args`). If the build makes several programs, the

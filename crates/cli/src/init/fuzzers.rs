@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::builds::{Build, System};
-use super::look::{Look, quoted};
+use super::build::quoted;
+use super::build::{Build, System};
+use super::look::Look;
 use super::written::Tests;
 
 /// The name of the C file that `init` writes beside a fuzzer's harness. Its `main` gives the harness one input file.

@@ -7,8 +7,8 @@ use std::time::Duration;
 use patchwright_exec::runner::{Overflow, Sink};
 use patchwright_exec::{FileError, Limits, Request, Worker, files};
 
-use super::InitError;
-use super::builds::Build;
+use super::build::{Build, quoted};
+use super::error::InitError;
 use super::written::DRIVER;
 use crate::progress::Progress;
 
@@ -228,9 +228,4 @@ fn is_elf(path: &Path) -> bool {
     let read = std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut magic));
     // A shared object that can be executed is a program, too.
     read.is_ok() && magic.starts_with(b"\x7fELF") && matches!(magic[16], 2 | 3)
-}
-
-/// Returns `text` quoted as one word of the shell. The result is empty for a text with a NUL byte.
-pub fn quoted(text: &str) -> String {
-    shlex::try_quote(text).map_or_else(|_| String::new(), std::borrow::Cow::into_owned)
 }

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use super::look::{Look, Said, quoted};
+use super::build::quoted;
+use super::look::{Look, Said};
 use super::written::Tests;
 
 /// Only so few parts are split further.

@@ -3,8 +3,9 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use super::builds::{Build, System};
-use super::look::{Look, Said, quoted};
+use super::build::quoted;
+use super::build::{Build, System};
+use super::look::{Look, Said};
 use super::parts::{Part, tests_of_parts};
 use super::written::Tests;
 

@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::builds::Build;
-use super::look::{Look, quoted};
+use super::build::Build;
+use super::build::quoted;
+use super::look::Look;
 use super::parts::{Part, tests_of_parts};
 use super::programs::EXPECTED;
 use super::written::Tests;

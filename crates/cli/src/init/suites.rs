@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::builds::{Build, System};
-use super::look::{Look, quoted};
+use super::build::quoted;
+use super::build::{Build, System};
+use super::look::Look;
 use super::parts::{Part, tests_of_parts};
 use super::written::Tests;
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::builds::Build;
+use super::build::Build;
 
 /// The driver that is written beside the description.
 pub const DRIVER: &str = "patchwright-test.sh";
