@@ -78,7 +78,7 @@ int main(int argc, char *argv[])
 }
 ",
     );
-    let flags = ["project/sign.c", "--longest", "3"];
+    let flags = ["project/sign.c", "--longest", "3", "--arguments", "1"];
     let (status, text, errors) = prove(&place, &flags);
     assert_eq!(status, Some(0), "{text}{errors}");
 }

@@ -217,7 +217,7 @@ mod tests {
         );
         assert_eq!(
             of("patchwright repair --shard=1/4"),
-            "patchwright repair --shard=3/4"
+            "patchwright repair '--shard=3/4'"
         );
     }
 

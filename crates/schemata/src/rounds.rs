@@ -261,7 +261,7 @@ impl Rounds<'_> {
     ) -> Result<Option<Visits>, EngineError> {
         let observed_before = unobserved_size(self.unobserved);
         worker.channel.set_visits();
-        let Some(Execution { run, report, .. }) = self.execute(worker, stats)? else {
+        let Some(Execution { run, report, .. }) = self.execute(worker, true, stats)? else {
             return Ok(None);
         };
         let is_same = run.verdict.is_pass() == self.passes && !is_limit(&run);
@@ -288,7 +288,7 @@ impl Rounds<'_> {
     ) -> Result<Option<Verdict>, EngineError> {
         let observed_before = unobserved_size(self.unobserved);
         worker.channel.set_patch(patch);
-        let Some(Execution { run, .. }) = self.execute(worker, stats)? else {
+        let Some(Execution { run, .. }) = self.execute(worker, patch.is_none(), stats)? else {
             return Ok(None);
         };
         let is_observed = unobserved_size(self.unobserved) == observed_before;
@@ -311,7 +311,7 @@ impl Rounds<'_> {
             true => worker.channel.set_tree(None, live, BUDGET),
             false => worker.channel.set_visits(),
         }
-        let Some(Execution { run, .. }) = self.execute(worker, stats)? else {
+        let Some(Execution { run, .. }) = self.execute(worker, true, stats)? else {
             return Ok(false);
         };
         let is_same = run.verdict.is_pass() == self.passes || is_limit(&run);
@@ -364,10 +364,12 @@ impl Rounds<'_> {
         }
     }
 
-    /// Runs the test and puts the copy back; `None` if the supervisor was ended. The worker may be another one then.
+    /// Runs the test and puts the copy back; `None` if the supervisor was ended. The worker may be another one then. What the original
+    /// program leaves behind tells what is not always the same.
     fn execute(
         &self,
         worker: &mut RoundWorker,
+        is_original: bool,
         stats: &Mutex<Stats>,
     ) -> Result<Option<Execution>, EngineError> {
         let run = match self.run_test(worker) {
@@ -410,7 +412,7 @@ impl Rounds<'_> {
             }
         };
         if let (false, true, Some(changes)) = (same, run.verdict.is_pass(), changes) {
-            leaves_same = self.leaves_so_itself(worker, &changes, stats)?;
+            leaves_same = self.leaves_so_itself(worker, changes, is_original, stats)?;
         }
         Ok(Some(Execution {
             run,
@@ -423,36 +425,44 @@ impl Rounds<'_> {
     fn leaves_so_itself(
         &self,
         worker: &mut RoundWorker,
-        changes: &Changes,
+        changes: Changes,
+        is_original: bool,
         stats: &Mutex<Stats>,
     ) -> Result<bool, EngineError> {
         let Some(leftovers) = self.leftovers else {
             return Ok(false);
         };
-        // Another worker may have learned it meanwhile.
-        let known = lock(leftovers).clone();
-        if known.are(changes) || !known.may_ask() {
-            return Ok(known.are(changes));
+        if is_original {
+            lock(leftovers).learn(&changes);
+            return Ok(true);
         }
-        worker.channel.set_patch(None);
-        let run = match self.run_test(worker) {
-            Err(error) if is_lost(&error) => {
-                self.maker.renew(worker, self.pristine)?;
-                return Ok(false);
+        loop {
+            {
+                // Another worker may have learned it meanwhile.
+                let known = lock(leftovers);
+                if known.are(&changes) || !known.may_ask() {
+                    return Ok(known.are(&changes));
+                }
             }
-            run => run?,
-        };
-        lock(stats).count(&run);
-        let again = worker.snapshot.changes(&worker.worker.sandbox);
-        worker
-            .snapshot
-            .restore(&worker.worker.sandbox, self.pristine)?;
-        let Some(again) = again.ok().filter(|_| run.verdict.is_pass() == self.passes) else {
-            return Ok(false);
-        };
-        let mut leftovers = lock(leftovers);
-        leftovers.learn(&again);
-        Ok(leftovers.are(changes))
+            worker.channel.set_patch(None);
+            let run = match self.run_test(worker) {
+                Err(error) if is_lost(&error) => {
+                    self.maker.renew(worker, self.pristine)?;
+                    return Ok(false);
+                }
+                run => run?,
+            };
+            lock(stats).count(&run);
+            let sandbox = &worker.worker.sandbox;
+            let again = worker.snapshot.changes(sandbox);
+            worker.snapshot.restore(sandbox, self.pristine)?;
+            match again {
+                Ok(again) if run.verdict.is_pass() == self.passes => {
+                    lock(leftovers).learn(&again);
+                }
+                _ => return Ok(false),
+            }
+        }
     }
 
     /// The result of patches that have this verdict, unless what they have left behind speaks against running their next
@@ -516,7 +526,7 @@ impl Rounds<'_> {
                 .channel
                 .set_tree(task.representative, &task.live, BUDGET),
         }
-        let Some(execution) = self.execute(worker, stats)? else {
+        let Some(execution) = self.execute(worker, is_root, stats)? else {
             if let Some(patch) = task.representative {
                 deliver(RoundResult::Open {
                     patches: vec![patch],
@@ -613,7 +623,7 @@ impl Rounds<'_> {
             // The comparisons may have taken the time: what is left is executed without them.
             tasks.extend(alone(std::mem::take(&mut members)));
             worker.channel.set_patch(task.representative);
-            let Some(execution) = self.execute(worker, stats)? else {
+            let Some(execution) = self.execute(worker, is_root, stats)? else {
                 if let Some(patch) = task.representative {
                     deliver(RoundResult::Open {
                         patches: vec![patch],

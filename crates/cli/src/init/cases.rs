@@ -74,7 +74,7 @@ fn common(path: &Path, words: &[&str]) -> Option<String> {
         });
         alone.last().map(|(at, _)| (at, word.len()))
     });
-    let (at, length) = found.max()?;
+    let (at, length) = found.max_by_key(|(at, length)| (at + length, *length))?;
     // Often only the input or the output has an ending such as `.txt`.
     let rest = format!("{}*{}", &text[..at], &text[at + length..]);
     Some(rest.trim_end_matches(".txt").to_owned())
