@@ -1,9 +1,11 @@
 //! Executes the likeliest candidates first, wherever in a large program they stand.
 //!
-//! An execution of a large program takes long, so there is time for few thousand of them, and its locations have millions of candidates. The
-//! order by cost and suspicion ([`mod@crate::order`]) spends them all on cheap changes. Here each group of candidates gets the bits of
-//! all its members together ([`Weights::bits`](crate::likelihood::Weights::bits)), for one execution decides all of them; it gets more bits for a less suspicious location, and more for each
-//! passing test in which the survey sees it do something else. The group with the fewest bits is executed next.
+//! An execution of a large program takes long, so there is time for a few thousand. Its locations have millions of candidates. The order by
+//! cost and suspicion ([`mod@crate::order`]) would spend all executions on cheap changes.
+//!
+//! Here each group of candidates gets the bits of all its members together ([`Weights::bits`](crate::likelihood::Weights::bits)), because one
+//! execution decides all of them. A less suspicious location adds bits. So does each passing test in which the survey sees the group do
+//! something else. The group with the fewest bits is executed next.
 //!
 //! Candidates are read when their turn may come: a location and cost is read before everything that is less likely than the best candidates
 //! of its kind mostly are.

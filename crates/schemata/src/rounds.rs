@@ -261,7 +261,7 @@ impl Rounds<'_> {
     ) -> Result<Option<Visits>, EngineError> {
         let observed_before = unobserved_size(self.unobserved);
         worker.channel.set_visits();
-        let Some(Execution { run, report, .. }) = self.execute(worker, true, stats)? else {
+        let Some(Execution { run, report, .. }) = self.execute(worker, stats)? else {
             return Ok(None);
         };
         let is_same = run.verdict.is_pass() == self.passes && !is_limit(&run);
@@ -288,7 +288,7 @@ impl Rounds<'_> {
     ) -> Result<Option<Verdict>, EngineError> {
         let observed_before = unobserved_size(self.unobserved);
         worker.channel.set_patch(patch);
-        let Some(Execution { run, .. }) = self.execute(worker, patch.is_none(), stats)? else {
+        let Some(Execution { run, .. }) = self.execute(worker, stats)? else {
             return Ok(None);
         };
         let is_observed = unobserved_size(self.unobserved) == observed_before;
@@ -311,7 +311,7 @@ impl Rounds<'_> {
             true => worker.channel.set_tree(None, live, BUDGET),
             false => worker.channel.set_visits(),
         }
-        let Some(Execution { run, .. }) = self.execute(worker, true, stats)? else {
+        let Some(Execution { run, .. }) = self.execute(worker, stats)? else {
             return Ok(false);
         };
         let is_same = run.verdict.is_pass() == self.passes || is_limit(&run);
@@ -364,12 +364,10 @@ impl Rounds<'_> {
         }
     }
 
-    /// Runs the test and puts the copy back; `None` if the supervisor was ended. The worker may be another one then. What the original
-    /// program leaves behind tells what is not always the same.
+    /// Runs the test and puts the copy back; `None` if the supervisor was ended. The worker may be another one then.
     fn execute(
         &self,
         worker: &mut RoundWorker,
-        is_original: bool,
         stats: &Mutex<Stats>,
     ) -> Result<Option<Execution>, EngineError> {
         let run = match self.run_test(worker) {
@@ -411,8 +409,9 @@ impl Rounds<'_> {
                 false
             }
         };
-        if let (false, true, Some(changes)) = (same, run.verdict.is_pass(), changes) {
-            leaves_same = self.leaves_so_itself(worker, changes, is_original, stats)?;
+        let goes_on = run.verdict.is_pass() || self.keep_going;
+        if let (false, true, Some(changes)) = (same, goes_on, changes) {
+            leaves_same = self.leaves_so_itself(worker, &changes, stats)?;
         }
         Ok(Some(Execution {
             run,
@@ -425,23 +424,18 @@ impl Rounds<'_> {
     fn leaves_so_itself(
         &self,
         worker: &mut RoundWorker,
-        changes: Changes,
-        is_original: bool,
+        changes: &Changes,
         stats: &Mutex<Stats>,
     ) -> Result<bool, EngineError> {
         let Some(leftovers) = self.leftovers else {
             return Ok(false);
         };
-        if is_original {
-            lock(leftovers).learn(&changes);
-            return Ok(true);
-        }
         loop {
             {
                 // Another worker may have learned it meanwhile.
                 let known = lock(leftovers);
-                if known.are(&changes) || !known.may_ask() {
-                    return Ok(known.are(&changes));
+                if known.are(changes) || !known.may_ask() {
+                    return Ok(known.are(changes));
                 }
             }
             worker.channel.set_patch(None);
@@ -526,7 +520,7 @@ impl Rounds<'_> {
                 .channel
                 .set_tree(task.representative, &task.live, BUDGET),
         }
-        let Some(execution) = self.execute(worker, is_root, stats)? else {
+        let Some(execution) = self.execute(worker, stats)? else {
             if let Some(patch) = task.representative {
                 deliver(RoundResult::Open {
                     patches: vec![patch],
@@ -623,7 +617,7 @@ impl Rounds<'_> {
             // The comparisons may have taken the time: what is left is executed without them.
             tasks.extend(alone(std::mem::take(&mut members)));
             worker.channel.set_patch(task.representative);
-            let Some(execution) = self.execute(worker, is_root, stats)? else {
+            let Some(execution) = self.execute(worker, stats)? else {
                 if let Some(patch) = task.representative {
                     deliver(RoundResult::Open {
                         patches: vec![patch],
