@@ -107,6 +107,8 @@ pub struct Effort {
 /// The result of a search.
 #[derive(Clone, Debug, Default)]
 pub struct Found {
+    /// Of a search that began with the likeliest candidates: all with fewer bits have been executed.
+    pub(crate) executed_bits: f64,
     /// What each hole has taken, by its index.
     pub effort: BTreeMap<usize, Effort>,
     /// The verdicts of all explored candidates, if they are to be kept.

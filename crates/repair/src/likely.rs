@@ -183,6 +183,7 @@ impl Search<'_> {
         &mut self,
         workers: &mut [(Worker, Channel)],
     ) -> Result<(), RepairError> {
+        self.found.executed_bits = f64::NEG_INFINITY;
         (self.surroundings.events)(Event::Phase("comparing what locations see in the tests"));
         let Some(survey) = self.survey(workers)? else {
             return Ok(());
@@ -208,6 +209,7 @@ impl Search<'_> {
             let Some(Reverse(next)) = likely.queue.pop() else {
                 return Ok(());
             };
+            self.found.executed_bits = next.bits;
             if self.options.until_bits.is_some_and(|most| next.bits > most) {
                 return Ok(());
             }
@@ -339,7 +341,8 @@ impl Search<'_> {
         }
         let of_location = likely.of_location[unit];
         if self.holes[self.units[unit].entry].order < self.prepared.looked_at.briefly {
-            read.retain(|waiting| waiting.bits + of_location > BITS_OF_BRIEF);
+            let executed = self.prepared.looked_at.executed_bits;
+            read.retain(|waiting| waiting.bits + of_location >= executed);
         }
         likely.queue.extend(read.into_iter().map(|waiting| {
             Reverse(Waiting {

@@ -79,13 +79,16 @@ pub struct LookedAt {
     pub statements: usize,
     /// Without: so many locations of those that were left, each time.
     pub locations: Vec<usize>,
-    /// With a focus: the likeliest candidates of so many statements were executed.
+    /// With a focus: of so many statements the likeliest candidates were executed…
     pub briefly: usize,
+    /// …those with fewer bits than this.
+    pub executed_bits: f64,
 }
 
 impl LookedAt {
     /// The next round looks again at all statements, of which only the likeliest candidates were executed.
-    pub(crate) fn begin_again(&mut self) {
+    pub(crate) fn begin_again(&mut self, executed_bits: f64) {
+        self.executed_bits = executed_bits;
         self.briefly = std::mem::take(&mut self.statements);
     }
 }

@@ -391,11 +391,11 @@ impl Repair<'_, '_> {
                 return Ok((stats, patches));
             }
             let workers = std::mem::take(&mut instrumented.workers);
+            if is_brief {
+                prepared.looked_at.begin_again(found.executed_bits);
+            }
             if is_brief && !found.classes.is_empty() {
                 rounds.brief = Some(Brief::new(instrumented, found));
-            }
-            if is_brief {
-                prepared.looked_at.begin_again();
             }
             rounds.widen(stats, surroundings);
             for (worker, _) in workers {
