@@ -284,7 +284,7 @@ impl<'a> Engine<'a> {
                 batches.push_front(left);
             }
         }
-        self.clear_doubts(base, &mut tried, sink)
+        self.clear_doubts(base, tests, &mut tried, sink)
     }
 
     fn set_apart(&mut self, member: usize, reason: Apart, sink: &mut dyn FnMut(Event)) {
@@ -435,7 +435,7 @@ impl<'a> Engine<'a> {
             doubtful: BTreeSet::new(),
             held: BTreeMap::new(),
         };
-        let (undefined, doubtful) = self.doubtful(&batch.members);
+        let (undefined, doubtful) = self.doubtful(&batch.members, fixed);
         told.doubtful.clone_from(&doubtful);
         for (patch, member) in (0..).zip(&batch.members) {
             if let Some(untold) = pending.untold.get(member) {

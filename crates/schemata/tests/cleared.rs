@@ -133,6 +133,34 @@ fn programs_beside_that_no_test_opens_are_no_part_of_what_is_watched() {
 }
 
 #[test]
+fn each_test_begins_with_what_the_earlier_ones_have_left() {
+    let script = "#!/bin/sh\nwanted=small\ntest $1 = 3 || wanted=large\ntest \"$(./prog $1)\" = $wanted && \
+        { test $1 = 3 || grep -q 3 log; }\nstatus=$?\necho $1 >>log\nexit $status\n";
+    let folder = tempfile::tempdir().unwrap();
+    let files = [("prog.c", SOURCE)];
+    let project = driver_project(
+        folder.path(),
+        &files,
+        "cc -o prog prog.c",
+        script,
+        ["3", "60"],
+    );
+    let texts = texts();
+    let texts = texts.iter().map(|text| ("prog.c", SOURCE, text.clone()));
+    let texts: Vec<_> = texts.collect();
+    // Both tests are run twice, and all are in order.
+    let options = Options {
+        twice: true,
+        ..Options::default()
+    };
+    let found = validate_texts(folder.path(), &project, &texts, options);
+    for (patch, (_, to, expected)) in CHANGES.iter().enumerate() {
+        assert_eq!(passes(&found, patch), *expected, "{to}");
+    }
+    assert!(found.stats.cleared >= 3, "{:?}", found.stats);
+}
+
+#[test]
 fn a_parameter_that_a_call_does_not_give_is_not_watched() {
     let source = "\
 #include <stdio.h>

@@ -11,9 +11,14 @@
 //!   them; they are watched while the tests run.
 //! * Each test shows once that a use is reported: a constructor linked to every program makes one on demand.
 //!
+//! Where tests leave files behind, the tests are run in their order, and each begins with what the untouched program has left in the
+//! earlier ones, as in the other woven program.
+//!
 //! Missing arguments of a call are no memory. A patch with such calls is built by itself ([`Suspicion::is_hidden`]).
 //!
 //! [`Suspicion::is_hidden`]: crate::undefined::Suspicion::is_hidden
+
+mod cmake;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
@@ -33,9 +38,10 @@ use patchwright_probe_image::PatchChannel;
 
 use super::{Engine, Held, Tried};
 use crate::batch::{self, Batch, Batched, Batcher};
+use crate::leftovers::Leftovers;
 use crate::rounds::{OpenReason, RoundWorker, Rounds, lock};
-use crate::state::Maker;
-use crate::{Apart, EngineError, Event, Stats};
+use crate::state::{Maker, State, own_name};
+use crate::{Apart, EngineError, Event, Stats, Watch};
 
 /// What the compiler is told. Without optimization, which may leave out a use together with the sanitizer's look at it.
 const FLAGS: [&str; 4] = ["-fsanitize=memory", "-O0", "-w", "-Wno-error"];
@@ -58,13 +64,15 @@ const REPORT: &str = "memory-report";
 /// An object in a copy, for a moment.
 const OBJECT: &str = ".patchwright-asked.o";
 
-/// Where CMake keeps which compiler a tree is built with.
-const CMAKE_CACHE: &str = "CMakeCache.txt";
-
 impl Engine<'_> {
     /// Returns two sets of indices into `members`, both of patches whose behaviour C may not define. Patches of the first set are not
-    /// executed. Those of the second are executed, because the sanitizer will show whether the doubt counts.
-    pub(super) fn doubtful(&self, members: &[usize]) -> (BTreeSet<u32>, BTreeSet<u32>) {
+    /// executed. Those of the second are executed, because the sanitizer will show whether the doubt counts. With `fixed` no copy can
+    /// take the place of another.
+    pub(super) fn doubtful(
+        &self,
+        members: &[usize],
+        fixed: bool,
+    ) -> (BTreeSet<u32>, BTreeSet<u32>) {
         let undefined = batch::undefined(&self.plan, members);
         let is_seen = |patch: &u32| {
             let member = members[*patch as usize];
@@ -72,11 +80,23 @@ impl Engine<'_> {
         };
         let (seen, hidden): (BTreeSet<u32>, BTreeSet<u32>) =
             undefined.iter().copied().partition(is_seen);
-        // What tests leave behind is not followed here.
-        match self.context.leaves || seen.len() < self.options.watch.least {
+        match fixed || seen.len() < self.fewest() {
             true => (undefined, BTreeSet::new()),
             false => (hidden, seen),
         }
+    }
+
+    /// For fewer patches the program is not built once more.
+    fn fewest(&self) -> usize {
+        let Watch { least, alone } = self.options.watch;
+        if !self.context.leaves {
+            return least;
+        }
+        // All tests are run twice for what they leave.
+        let tests = self.context.baseline.tests.iter();
+        let all: Duration = tests.map(|test| test.expected_cpu).sum();
+        let builds = (all * SLOWER * 2).as_micros() / alone.as_micros().max(1);
+        least.saturating_add(usize::try_from(builds).unwrap_or(usize::MAX))
     }
 
     /// Tells what was held back of patches, if executions show that it counts; else they are to be built by themselves.
@@ -86,13 +106,14 @@ impl Engine<'_> {
     pub(super) fn clear_doubts(
         &mut self,
         base: &mut Worker,
+        tests: &[usize],
         tried: &mut Tried,
         sink: &mut dyn FnMut(Event),
     ) -> Result<(), EngineError> {
         let held = std::mem::take(&mut self.held);
         let (mut wanted, others): (BTreeMap<_, _>, BTreeMap<_, _>) =
             held.into_iter().partition(|(_, held)| self.pays(held));
-        let others = match wanted.len() < self.options.watch.least {
+        let others = match wanted.len() < self.fewest() {
             true => std::mem::take(&mut wanted)
                 .into_iter()
                 .chain(others)
@@ -127,7 +148,7 @@ impl Engine<'_> {
             .batch(&members)?;
             let mut clear = BTreeSet::new();
             if let Some((built, others)) = self.watched(base, &batch)? {
-                clear = self.clear((built, &others), &batch, &wanted)?;
+                clear = self.clear((built, &others), tests, &batch, &wanted)?;
             }
             members = left;
             let apart = apart.into_iter().map(|(member, _): (usize, Apart)| member);
@@ -175,16 +196,12 @@ impl Engine<'_> {
         if batch.members.is_empty() {
             return Ok(None);
         }
-        let built = base.sandbox.folder();
-        let files = files::regular_files_below(built)?;
-        let is_named = |path: &std::path::PathBuf| path.ends_with(CMAKE_CACHE);
-        // What was configured for one compiler is not built with another.
-        let mut sources = vec![(self.context.project.root.as_path(), true)];
-        if !files.iter().any(is_named) {
-            sources.insert(0, (built, false));
-        }
+        // What is built already may have been configured for another compiler.
+        let root = self.context.project.root.as_path();
+        let sources = [(base.sandbox.folder(), false), (root, true)];
         for (source, prepares) in sources {
             let mut worker = self.context.worker(0, "patches-watched", source)?;
+            cmake::forget_compiler(worker.sandbox.folder())?;
             match self.build_watched(&mut worker, batch, prepares)? {
                 Built::Watched(others) => return Ok(Some((worker, others))),
                 Built::InPart => worker.sandbox.remove()?,
@@ -287,15 +304,26 @@ impl Engine<'_> {
     fn clear(
         &mut self,
         (built, others): (Worker, &[PathBuf]),
+        tests: &[usize],
         batch: &Batch,
         wanted: &BTreeMap<usize, Vec<Held>>,
     ) -> Result<BTreeSet<usize>, EngineError> {
         let context = self.context.clone();
-        let (table, tree) = (batch.table.clone(), built.sandbox.folder().to_path_buf());
-        let maker = Maker::new(&context, table, "patches-watching".into(), false);
+        let viewed = built.runner.view_active();
+        let folder = context
+            .scratch
+            .path()
+            .join(own_name("patches-watched-next"));
+        let mut state = State::new(built.sandbox.clone(), folder, viewed);
+        let maker = Maker::new(
+            &context,
+            batch.table.clone(),
+            "patches-watching".into(),
+            false,
+        );
         let jobs = self.options.jobs.clamp(1, batch.members.len());
         let mut workers = (0..jobs)
-            .map(|index| maker.make(index, &tree))
+            .map(|index| maker.make(index, state.tree()))
             .collect::<Result<Vec<RoundWorker>, _>>()?;
         let unopened = workers.iter().map(|RoundWorker { worker, .. }| {
             let folder = worker.sandbox.folder().to_path_buf();
@@ -304,44 +332,13 @@ impl Engine<'_> {
         });
         let unopened = unopened.collect::<std::io::Result<Vec<_>>>();
         let stats = Mutex::new(std::mem::take(&mut self.stats));
-        let watching = Watching {
-            engine: self,
-            maker: &maker,
-            pristine: &tree,
-            stats: &stats,
-        };
-        let held_of = |member: &usize| wanted.get(member).map(Vec::as_slice).unwrap_or_default();
-        let tests: BTreeSet<usize> = batch
-            .members
-            .iter()
-            .flat_map(|member| to_watch(held_of(member)).map(|held| held.test))
-            .collect();
-        let tests: Vec<usize> = tests.into_iter().collect();
-        let reporting = at_once(&mut workers, &tests, |worker, test| {
-            Ok(watching.run(worker, *test, None)?.is_none())
-        });
-        let cleared = reporting.and_then(|reporting| {
-            let tests = tests.iter().zip(reporting);
-            let reporting: BTreeSet<usize> = tests
-                .filter(|(_, is_reporting)| *is_reporting)
-                .map(|(test, _)| *test)
-                .collect();
-            tracing::info!("uses are reported in {} tests", reporting.len());
-            let members: Vec<(u32, usize)> = (0..).zip(batch.members.iter().copied()).collect();
-            let clear = at_once(&mut workers, &members, |worker, (patch, member)| {
-                for held in to_watch(held_of(member)) {
-                    let is_clear = reporting.contains(&held.test)
-                        && watching.is_clear(worker, *patch, held)?;
-                    if !is_clear {
-                        return Ok(false);
-                    }
-                }
-                Ok(true)
-            })?;
-            let clear = members.iter().zip(clear);
-            let clear = clear.filter(|(_, is_clear)| *is_clear);
-            Ok(clear.map(|((_, member), _)| *member).collect())
-        });
+        let cleared = self.watch(
+            (&mut workers, &mut state),
+            (&maker, &stats),
+            tests,
+            batch,
+            wanted,
+        );
         self.stats = std::mem::take(&mut *lock(&stats));
         let are_unopened = unopened.is_ok_and(|unopened| {
             unopened
@@ -359,7 +356,7 @@ impl Engine<'_> {
         for RoundWorker { worker, .. } in workers {
             worker.sandbox.remove()?;
         }
-        built.sandbox.remove()?;
+        state.remove()?;
         if !are_unopened {
             tracing::info!(
                 "a test opens a program that is not compiled with {}",
@@ -368,6 +365,75 @@ impl Engine<'_> {
             return cleared.map(|_| BTreeSet::new());
         }
         cleared
+    }
+
+    /// Runs the tests in their order, each with the patches that are to be watched in it. Those that use nothing without a value are clear.
+    fn watch(
+        &self,
+        (workers, state): (&mut [RoundWorker], &mut State),
+        (maker, stats): (&Maker<'_>, &Mutex<Stats>),
+        tests: &[usize],
+        batch: &Batch,
+        wanted: &BTreeMap<usize, Vec<Held>>,
+    ) -> Result<BTreeSet<usize>, EngineError> {
+        let leaves = self.context.leaves;
+        let mut clear: BTreeSet<u32> = (0..).take(batch.members.len()).collect();
+        let held_in = |patch: u32, run: (usize, bool)| {
+            let held = wanted.get(&batch.members[patch as usize])?;
+            to_watch(held).find(|held| (held.test, held.again) == run)
+        };
+        let runs = tests.iter().map(|&test| (test, false));
+        let runs: Vec<(usize, bool)> = runs.chain(tests.iter().map(|&test| (test, true))).collect();
+        let last = runs.iter().rposition(|&run| {
+            let mut patches = clear.iter();
+            patches.any(|&patch| held_in(patch, run).is_some())
+        });
+        for (at, &run) in runs
+            .iter()
+            .enumerate()
+            .take(last.map_or(0, |last| last + 1))
+        {
+            let pristine = state.tree().to_path_buf();
+            let watching = Watching {
+                engine: self,
+                maker,
+                pristine: &pristine,
+                stats,
+            };
+            let patches = clear
+                .iter()
+                .filter_map(|&patch| Some((patch, held_in(patch, run)?)));
+            let patches: Vec<(u32, &Held)> = patches.collect();
+            if !patches.is_empty() {
+                // The first task shows that the test reports uses.
+                let tasks = std::iter::once(None).chain(patches.iter().copied().map(Some));
+                let tasks: Vec<Option<(u32, &Held)>> = tasks.collect();
+                let told = at_once(workers, &tasks, |worker, task| match *task {
+                    None => Ok(watching.run(worker, run.0, None)?.is_none()),
+                    Some((patch, held)) => watching.is_clear(worker, patch, held),
+                })?;
+                for (&(patch, _), is_clear) in patches.iter().zip(&told[1..]) {
+                    if !told[0] || !is_clear {
+                        clear.remove(&patch);
+                    }
+                }
+            }
+            if clear.is_empty() {
+                break;
+            }
+            if leaves && Some(at) != last {
+                let left = watching.leave(&mut workers[0], run.0, state)?;
+                let Some(left) = left else {
+                    // What needs no later test is clear.
+                    let later = &runs[at + 1..];
+                    clear.retain(|&patch| later.iter().all(|&run| held_in(patch, run).is_none()));
+                    break;
+                };
+                state.advance(&left.changes, workers)?;
+            }
+        }
+        let member = |patch: u32| batch.members[patch as usize];
+        Ok(clear.into_iter().map(member).collect())
     }
 }
 
@@ -421,20 +487,52 @@ impl Watching<'_> {
         test: usize,
         patch: Option<u32>,
     ) -> Result<Option<Verdict>, EngineError> {
+        let shared = worker.worker.shared.clone();
+        let run = self.with_rounds(&shared, (test, patch.is_none()), |rounds| {
+            rounds.alone(worker, patch, self.stats)
+        })?;
+        let is_reported = take_reports(&shared)?;
+        Ok(run.filter(|_| !is_reported))
+    }
+
+    /// Runs a test without a patch, and keeps what it leaves behind for the next test; `None` if it does something else here than in the
+    /// untouched program.
+    fn leave(
+        &self,
+        worker: &mut RoundWorker,
+        test: usize,
+        state: &mut State,
+    ) -> Result<Option<Leftovers>, EngineError> {
+        let shared = worker.worker.shared.clone();
+        let left = self.with_rounds(&shared, (test, false), |rounds| {
+            rounds.untouched(worker, self.stats, &mut |changes, from| {
+                state.keep(changes, from, &mut lock(self.stats))
+            })
+        })?;
+        let is_reported = take_reports(&shared)?;
+        Ok(left.ok().filter(|_| !is_reported))
+    }
+
+    /// Hands `run` what executes a test of the watched program, which may be asked to use what nobody has written. Reports go to the folder
+    /// `shared`.
+    fn with_rounds<T>(
+        &self,
+        shared: &Path,
+        (test, asks): (usize, bool),
+        run: impl FnOnce(&Rounds<'_>) -> Result<T, EngineError>,
+    ) -> Result<T, EngineError> {
         let engine = self.engine;
         let suite = engine.context.project.tests.as_ref();
         let suite = suite.ok_or(EngineError::NoTests)?;
         let known = &engine.context.baseline.tests[test];
         let limits = known.limits(&engine.context.project.limits, engine.options.prove_endless);
-        let shared = worker.worker.shared.clone();
         let mut environment = suite.environment.clone();
-        environment
-            .set
-            .insert(OPTIONS.into(), options(&environment, &shared));
-        if patch.is_none() {
+        let options = options(&environment, shared);
+        environment.set.insert(OPTIONS.into(), options);
+        if asks {
             environment.set.insert(ASKED.into(), "1".into());
         }
-        let run = Rounds {
+        run(&Rounds {
             test: &suite.tests[test],
             environment: &environment,
             limits: &limits.for_woven(),
@@ -449,10 +547,7 @@ impl Watching<'_> {
             virtualize: false,
             undefined: &BTreeSet::new(),
             doubtful: &BTreeSet::new(),
-        }
-        .alone(worker, patch, self.stats)?;
-        let is_reported = take_reports(&shared)?;
-        Ok(run.filter(|_| !is_reported))
+        })
     }
 }
 

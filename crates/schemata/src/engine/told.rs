@@ -59,6 +59,8 @@ impl Told {
 #[derive(Clone, Debug)]
 pub(super) struct Held {
     pub test: usize,
+    /// The test was run once more.
+    pub again: bool,
     pub verdict: Verdict,
     pub behaviour: Behaviour,
 }
@@ -66,12 +68,30 @@ pub(super) struct Held {
 impl Held {
     /// Returns the event that reports this held-back result of a patch.
     pub fn event(self, patch: usize) -> Event {
-        Event::Verdict {
+        event(patch, (self.test, self.again), self.verdict, self.behaviour)
+    }
+}
+
+/// Returns the event that reports the result of a patch in a test, which may be run `again`.
+fn event(
+    patch: usize,
+    (test, again): (usize, bool),
+    verdict: Verdict,
+    behaviour: Behaviour,
+) -> Event {
+    match (again, verdict.is_pass()) {
+        (false, _) => Event::Verdict {
             patch,
-            test: self.test,
-            verdict: self.verdict,
-            behaviour: self.behaviour,
-        }
+            test,
+            verdict,
+            behaviour,
+        },
+        (true, true) => Event::Again { patch, behaviour },
+        (true, false) => Event::Open {
+            patch,
+            test,
+            reason: OpenReason::FailsAgain,
+        },
     }
 }
 
@@ -98,32 +118,19 @@ impl Engine<'_> {
                     as_original,
                 };
                 for patch in patches {
-                    let failed = !verdict.is_pass();
-                    told.failed[patch as usize] |= failed;
+                    told.failed[patch as usize] |= !verdict.is_pass();
                     let is_held = told.held.contains_key(&patch) || !as_original;
                     if is_held && told.doubtful.contains(&patch) {
                         told.held.entry(patch).or_default().push(Held {
                             test,
+                            again,
                             verdict: verdict.clone(),
                             behaviour,
                         });
                         continue;
                     }
-                    let patch = index(patch);
-                    sink(match (again, failed) {
-                        (false, _) => Event::Verdict {
-                            patch,
-                            test,
-                            verdict: verdict.clone(),
-                            behaviour,
-                        },
-                        (true, false) => Event::Again { patch, behaviour },
-                        (true, true) => Event::Open {
-                            patch,
-                            test,
-                            reason: OpenReason::FailsAgain,
-                        },
-                    });
+                    let run = (test, again);
+                    sink(event(index(patch), run, verdict.clone(), behaviour));
                 }
             }
             RoundResult::Open { patches, reason } => {
