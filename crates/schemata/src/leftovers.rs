@@ -65,7 +65,8 @@ impl Leftovers {
     /// Whether later tests can be run in the state of the untouched program, if a patch left
     /// `changes`.
     pub fn are(&self, changes: &Changes) -> bool {
-        let counts = |path: &Path| !self.ignored.contains(path);
+        let counts =
+            |path: &Path| !self.ignored.contains(path) && !is_record_of_runner(path, &self.changes);
         let missing = self
             .changes
             .iter()
@@ -79,6 +80,34 @@ impl Leftovers {
                     None => false,
                 })
     }
+}
+
+/// What runners of tests write for people to read: a folder, and names in it. They hold times, and what the tests printed.
+const RECORDS: [(&str, &[&str]); 2] = [
+    // CTest
+    (
+        "Testing/Temporary",
+        &["LastTest.log", "LastTest.log.tmp", "CTestCostData.txt"],
+    ),
+    // Meson
+    (
+        "meson-logs",
+        &["testlog.txt", "testlog.json", "testlog.junit.xml"],
+    ),
+];
+
+/// Whether a runner of tests wrote the file for people to read, and writes it anew before it reads it. `changes` is all that a test left.
+fn is_record_of_runner(path: &Path, changes: &Changes) -> bool {
+    let (Some(name), Some(folder)) = (path.file_name(), path.parent()) else {
+        return false;
+    };
+    let is_in = |(place, names): &(&str, &[&str])| {
+        folder.ends_with(place) && names.iter().any(|record| name == *record)
+    };
+    // Those of automake stand beside the results that it reads.
+    let is_of_automake =
+        name == "test-suite.log" || changes.get(&path.with_extension("trs")).is_some();
+    RECORDS.iter().any(is_in) || path.extension().is_some_and(|end| end == "log") && is_of_automake
 }
 
 #[cfg(test)]
@@ -98,7 +127,9 @@ mod tests {
         let copy = Sandbox::create(&project, &root.join("copy"), &project, &options).unwrap();
         let snapshot = Snapshot::take(&copy).unwrap();
         for (name, text) in files {
-            fs::write(copy.folder().join(name), text).unwrap();
+            let path = copy.folder().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
         }
         snapshot.changes(&copy).unwrap()
     }
@@ -111,6 +142,22 @@ mod tests {
         assert!(!leftovers.are(&left(&[("log", "10:00"), ("out", "43")])));
         assert!(!leftovers.are(&left(&[("out", "42")])));
         assert!(!leftovers.are(&left(&[("log", ""), ("out", "42"), ("more", "")])));
+    }
+
+    #[test]
+    fn what_runners_of_tests_record_does_not_count() {
+        let left = |time: &str, out: &str| {
+            left(&[
+                ("build/Testing/Temporary/LastTest.log", time),
+                ("tests/one.log", time),
+                ("tests/one.trs", ":test-result: PASS"),
+                ("own.log", out),
+            ])
+        };
+        let first = left("0.00 sec", "1");
+        let leftovers = Leftovers::of(first.clone(), &first);
+        assert!(leftovers.are(&left("0.01 sec", "1")));
+        assert!(!leftovers.are(&left("0.00 sec", "2")));
     }
 
     #[test]
