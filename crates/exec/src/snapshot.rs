@@ -21,6 +21,7 @@ use std::path::{Path, PathBuf};
 use crate::changes::{Changes, Left};
 use crate::files::{self, Context, FileError};
 use crate::sandbox::{Sandbox, finish};
+use crate::test_records::is_record;
 
 /// The state of a copy at one moment.
 #[derive(Debug, Clone)]
@@ -28,7 +29,7 @@ pub struct Snapshot {
     root: Node,
 }
 
-/// The numbers of entries that [`Snapshot::restore`] removed and copied.
+/// The numbers of entries that [`Snapshot::restore`] removed and copied, without the records that runners of tests write for people.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Restored {
     /// Files, links and folders that were removed.
@@ -180,12 +181,13 @@ impl Snapshot {
         changed.cloned().collect()
     }
 
-    /// Whether an entry of `sandbox` was made, removed or written to since the snapshot.
+    /// Whether an entry of `sandbox` was made, removed or written to since the snapshot. Records that runners of tests write for people do
+    /// not count.
     ///
     /// # Errors
     /// What cannot be read.
     pub fn has_changed(&self, sandbox: &Sandbox) -> Result<bool, FileError> {
-        has_changed(sandbox.folder(), &self.root)
+        has_changed(sandbox.folder(), Path::new(""), &self.root)
     }
 
     /// Returns the differences between `sandbox` and this snapshot of it. No process may be at work
@@ -249,25 +251,51 @@ fn is_touched(sandbox: &Sandbox, pristine: &Path, way: &Path, root: &Node) -> bo
         && contents == files::read(&pristine.join(way)).ok()
 }
 
-/// Whether something has happened to the folder `path`, which was `node`, or below.
-fn has_changed(path: &Path, node: &Node) -> Result<bool, FileError> {
-    let names = entries(path)?;
-    if metadata(path)?.mode() != node.stamp.mode || names.len() != node.children.len() {
+/// Whether something has happened to the folder `relative` of the copy at `root`, which was `node`, or below.
+fn has_changed(root: &Path, relative: &Path, node: &Node) -> Result<bool, FileError> {
+    let path = root.join(relative);
+    if metadata(&path)?.mode() != node.stamp.mode {
         return Ok(true);
     }
-    for name in names {
-        let inner = path.join(&name);
+    let mut missing: BTreeSet<&OsString> = node.children.keys().collect();
+    for name in entries(&path)? {
+        missing.remove(&name);
+        let below = relative.join(&name);
         let changed = match node.children.get(&name) {
-            Some(child) if child.stamp.is_still(&Stamp::of(&metadata(&inner)?)) => {
-                child.stamp.is_folder() && has_changed(&inner, child)?
+            Some(child)
+                if child
+                    .stamp
+                    .is_still(&Stamp::of(&metadata(&root.join(&below))?)) =>
+            {
+                child.stamp.is_folder() && has_changed(root, &below, child)?
             }
-            _ => true,
+            _ => !is_all_records(root, &below)?,
         };
         if changed {
             return Ok(true);
         }
     }
-    Ok(false)
+    let gone = |name: &OsString| !is_record_in(root, &relative.join(name));
+    Ok(missing.into_iter().any(gone))
+}
+
+fn is_record_in(root: &Path, relative: &Path) -> bool {
+    is_record(relative, |other| root.join(other).exists())
+}
+
+/// Whether `relative` in the copy at `root` is a record of a runner of tests, or a folder with nothing else in it.
+fn is_all_records(root: &Path, relative: &Path) -> Result<bool, FileError> {
+    let path = root.join(relative);
+    if !metadata(&path)?.is_dir() {
+        return Ok(is_record_in(root, relative));
+    }
+    let names = entries(&path)?;
+    for name in &names {
+        if !is_all_records(root, &relative.join(name))? {
+            return Ok(false);
+        }
+    }
+    Ok(!names.is_empty())
 }
 
 /// Adds what has happened to the folder `relative` of the copy at `root`, which was `node`, and below.
@@ -318,8 +346,11 @@ impl Restorer<'_> {
         }
     }
 
-    fn remove(&mut self, path: &Path, now: &Stamp) -> Result<(), FileError> {
-        self.restored.removed += 1;
+    /// Removes an entry of the copy, and counts it unless it is a record.
+    fn remove(&mut self, relative: &Path, now: &Stamp) -> Result<(), FileError> {
+        let path = &self.path(relative);
+        self.restored.removed +=
+            usize::from(!is_all_records(self.sandbox.folder(), relative).unwrap_or(false));
         if now.is_folder() {
             files::remove_tree(path)
         } else {
@@ -332,7 +363,7 @@ impl Restorer<'_> {
         let is_touched = is_touched(self.sandbox, self.pristine, way, root);
         let path = self.path(way);
         if let Ok(now) = fs::symlink_metadata(&path) {
-            self.remove(&path, &Stamp::of(&now))?;
+            self.remove(way, &Stamp::of(&now))?;
         }
         self.sandbox.copy_entry(self.pristine, way)?;
         self.restored.copied += 1;
@@ -358,11 +389,11 @@ impl Restorer<'_> {
             let (inner, below) = (path.join(&name), relative.join(&name));
             let now = Stamp::of(&metadata(&inner)?);
             let Some(child) = node.children.get_mut(&name) else {
-                self.remove(&inner, &now)?;
+                self.remove(&below, &now)?;
                 continue;
             };
             if !child.stamp.is_still(&now) {
-                self.remove(&inner, &now)?;
+                self.remove(&below, &now)?;
                 continue;
             }
             if now.is_folder() {
@@ -373,7 +404,8 @@ impl Restorer<'_> {
         for name in missing {
             let below = relative.join(&name);
             self.sandbox.copy_entry(self.pristine, &below)?;
-            self.restored.copied += 1;
+            let is_counted = !is_record_in(self.pristine, &below);
+            self.restored.copied += usize::from(is_counted);
             node.children.insert(name, Node::take(&self.path(&below))?);
         }
         let after = Stamp::of(&metadata(&path)?);
@@ -414,6 +446,35 @@ mod tests {
         let mut lines = Vec::new();
         walk(root, root, &mut lines);
         lines
+    }
+
+    #[test]
+    fn records_of_test_runners_are_taken_back_and_do_not_count() {
+        let guard = tempfile::tempdir().unwrap();
+        let root = fs::canonicalize(guard.path()).unwrap();
+        let project = root.join("project");
+        fs::create_dir_all(project.join("tests")).unwrap();
+        fs::write(project.join("tests/one.log"), "old").unwrap();
+        fs::write(project.join("tests/one.trs"), "old").unwrap();
+        let options = CopyOptions::default();
+        let copy = Sandbox::create(&project, &root.join("copy"), &project, &options).unwrap();
+        let mut snapshot = Snapshot::take(&copy).unwrap();
+        let before = state(copy.folder());
+        let records = copy.folder().join("build/Testing/Temporary");
+        fs::create_dir_all(&records).unwrap();
+        fs::write(records.join("LastTest.log"), "0.01 sec").unwrap();
+        fs::write(copy.folder().join("tests/one.log"), "new").unwrap();
+        assert!(!snapshot.has_changed(&copy).unwrap());
+        let restored = snapshot.restore(&copy, &project).unwrap();
+        assert_eq!(restored, Restored::default());
+        assert_eq!(state(copy.folder()), before);
+        // Beside something else they count.
+        fs::create_dir_all(&records).unwrap();
+        fs::write(records.join("other"), "").unwrap();
+        assert!(snapshot.has_changed(&copy).unwrap());
+        assert_eq!(snapshot.restore(&copy, &project).unwrap().removed, 1);
+        fs::write(copy.folder().join("tests/one.txt"), "").unwrap();
+        assert!(snapshot.has_changed(&copy).unwrap());
     }
 
     #[test]

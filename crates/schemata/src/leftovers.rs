@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use patchwright_exec::Changes;
+use patchwright_exec::{Changes, is_record};
 
 /// What the untouched program leaves behind in a test.
 #[derive(Clone, Debug, Default)]
@@ -65,8 +65,10 @@ impl Leftovers {
     /// Whether later tests can be run in the state of the untouched program, if a patch left
     /// `changes`.
     pub fn are(&self, changes: &Changes) -> bool {
-        let counts =
-            |path: &Path| !self.ignored.contains(path) && !is_record_of_runner(path, &self.changes);
+        let counts = |path: &Path| {
+            !self.ignored.contains(path)
+                && !is_record(path, |other| self.changes.get(other).is_some())
+        };
         let missing = self
             .changes
             .iter()
@@ -80,34 +82,6 @@ impl Leftovers {
                     None => false,
                 })
     }
-}
-
-/// What runners of tests write for people to read: a folder, and names in it. They hold times, and what the tests printed.
-const RECORDS: [(&str, &[&str]); 2] = [
-    // CTest
-    (
-        "Testing/Temporary",
-        &["LastTest.log", "LastTest.log.tmp", "CTestCostData.txt"],
-    ),
-    // Meson
-    (
-        "meson-logs",
-        &["testlog.txt", "testlog.json", "testlog.junit.xml"],
-    ),
-];
-
-/// Whether a runner of tests wrote the file for people to read, and writes it anew before it reads it. `changes` is all that a test left.
-fn is_record_of_runner(path: &Path, changes: &Changes) -> bool {
-    let (Some(name), Some(folder)) = (path.file_name(), path.parent()) else {
-        return false;
-    };
-    let is_in = |(place, names): &(&str, &[&str])| {
-        folder.ends_with(place) && names.iter().any(|record| name == *record)
-    };
-    // Those of automake stand beside the results that it reads.
-    let is_of_automake =
-        name == "test-suite.log" || changes.get(&path.with_extension("trs")).is_some();
-    RECORDS.iter().any(is_in) || path.extension().is_some_and(|end| end == "log") && is_of_automake
 }
 
 #[cfg(test)]
