@@ -10,6 +10,7 @@ mod fixes;
 mod forms;
 mod graphs;
 mod interpreter;
+mod kinds;
 mod likelihood;
 mod locations;
 mod loops;
@@ -188,6 +189,9 @@ enum Command {
     /// Finds small fixes in the histories of C programs, and each of them among all candidates of its function: prints how many are in the space, of
     /// which kind, and at which rank
     Fixes(fixes::Arguments),
+    /// Undoes right programs by likely mistakes, and repairs them again: prints how often that works for each form of the
+    /// right change, at which rank, and what it costs
+    Kinds(kinds::Arguments),
     /// Fits how likely candidates are to what `fixes --data` has found: prints what that gives for repositories that were not looked at
     Likelihood(likelihood::Arguments),
     /// Simulates a validation on many workers, by the times that some parts of it took: set-up, stragglers, and work that is no longer shared
@@ -248,6 +252,7 @@ fn main() -> ExitCode {
         Command::Strategies(arguments) => strategies::run(&arguments),
         Command::Fixes(arguments) => fixes::run(&arguments),
         Command::Likelihood(arguments) => likelihood::run(&arguments),
+        Command::Kinds(arguments) => kinds::run(&arguments),
         Command::Loops(arguments) => loops::run(&arguments),
         Command::Shards(arguments) => shards::run(&arguments),
         Command::Interpreter {

@@ -14,7 +14,7 @@ use super::list::Entry;
 use crate::compiled::object;
 
 /// The texts of the files that a patch changes.
-type Texts = BTreeMap<PathBuf, Vec<u8>>;
+pub type Texts = BTreeMap<PathBuf, Vec<u8>>;
 
 /// Compares patches with the developer's fix.
 pub struct Developer<'a> {
@@ -27,7 +27,12 @@ impl<'a> Developer<'a> {
     /// Reads the developer's fix and applies it in memory.
     pub fn new(entry: &'a Entry, root: &'a Path) -> Result<Self, Box<dyn Error>> {
         let texts = texts(root, files::read(&entry.fix)?, &entry.fix)?;
-        Ok(Developer { entry, root, texts })
+        Ok(Self::of(entry, root, texts))
+    }
+
+    /// Takes these texts for what the developer's fix makes of the tree at `root`.
+    pub fn of(entry: &'a Entry, root: &'a Path, texts: Texts) -> Self {
+        Developer { entry, root, texts }
     }
 
     /// Returns how a patch shows that it has the developer's effect, or `None`.
@@ -75,7 +80,8 @@ fn normalized((path, text): (&PathBuf, &Vec<u8>)) -> (PathBuf, Vec<u8>) {
     (path.clone(), kept.collect())
 }
 
-fn texts(root: &Path, diff: Vec<u8>, origin: &Path) -> Result<Texts, Box<dyn Error>> {
+/// The texts of the files that a diff changes, changed, in the tree at `root`. `origin` names the diff in messages.
+pub fn texts(root: &Path, diff: Vec<u8>, origin: &Path) -> Result<Texts, Box<dyn Error>> {
     let tree = FolderTree::new(root);
     let raw = RawPatch {
         id: PatchId("fix".to_owned()),

@@ -1,6 +1,6 @@
 //! Measures repairs of a list of projects in several modes; the counterparts of f1x's tables 2, 3 and 4.
 
-mod developer;
+pub mod developer;
 pub mod list;
 mod modes;
 mod tables;
