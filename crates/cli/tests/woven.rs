@@ -74,6 +74,40 @@ fn a_head_of_a_loop_with_blanks_before_its_semicolons_is_like_any_other() {
     assert!(!changes.to_string().contains("compiler"), "{changes}");
 }
 
+/// The comparisons of the whole body can change together, and memory that the body's own variables lead to is watched to its end.
+#[test]
+fn a_body_that_changes_as_a_whole_keeps_the_names_of_its_variables_to_its_end() {
+    let run = repair_program(
+        "// case 7 => 7\n\
+         // case 42 => 24\n\
+         // case 305 => 503\n\
+         #include <stdio.h>\n\
+         #include <stdlib.h>\n\
+         static void backwards(int n, char *out) {\n\
+         \x20 char kept[16];\n\
+         \x20 int length = 0;\n\
+         \x20 while (n > 0) {\n\
+         \x20   kept[length++] = '1' + n % 10;\n\
+         \x20   n /= 10;\n\
+         \x20 }\n\
+         \x20 int i = 0, j = 0;\n\
+         \x20 while (i < length)\n\
+         \x20   out[j++] = kept[i++];\n\
+         \x20 out[j] = '\\0';\n\
+         }\n\
+         int main(int argc, char **argv) {\n\
+         \x20 char text[16];\n\
+         \x20 backwards(argc > 1 ? atoi(argv[1]) : 0, text);\n\
+         \x20 puts(text);\n\
+         \x20 return 0;\n\
+         }\n",
+        &[],
+    );
+    assert!(run.diffs()[0].contains("'0' + n % 10"), "{:?}", run.diffs());
+    let changes = &run.report["stats"]["refused_changes"];
+    assert!(!changes.to_string().contains("compiler"), "{changes}");
+}
+
 /// Clang accepts calls of `third`, the compiler of the build does not.
 const POISONED: &str = "// case 1 => 3\n\
     // case 2 => 5\n\

@@ -248,10 +248,13 @@ impl Build<'_> {
                 parts.insert((function, part));
             }
         }
-        // Compilers tell a name that they do not know once for each function, wherever else it stands.
+        // Compilers tell a name that they do not know once for each function, wherever else it stands. A name of the function's own is
+        // known elsewhere: only that part stands where it is not.
         for (file, line, name) in undeclared_names(message) {
             for woven in &self.apart {
-                if let Some((function, _)) = woven.part(file, line) {
+                if let Some((function, _)) = woven.part(file, line)
+                    && !self.declares(function, name)
+                {
                     let same = woven.parts_with(function, name).into_iter();
                     parts.extend(same.map(|part| (function, part)));
                 }
@@ -266,6 +269,18 @@ impl Build<'_> {
         }
         self.note_dropped(&dropped);
         !dropped.is_empty()
+    }
+
+    /// Whether a function has a variable of this name.
+    fn declares(&self, id: FunctionId, name: &str) -> bool {
+        self.plans.iter().any(|plan| {
+            let unit = &plan.file.unit;
+            let mut own = plan.functions.iter().filter(|(_, own)| *own == id);
+            own.any(|&(index, _)| {
+                let mut locals = unit.functions[index].locals.iter();
+                locals.any(|&local| unit.variable(local).name == name)
+            })
+        })
     }
 
     /// Notes how many changes have been taken out at each place.

@@ -281,10 +281,13 @@ fn row(finder: &Finder<'_, '_, '_>, first: StmtId, last: StmtId) -> Option<Span>
             StmtKind::Declaration(_) | StmtKind::Case(_) | StmtKind::Default(_)
         )
     });
-    // A body with declarations ends where the function does.
+    if !declares {
+        return Some(whole);
+    }
+    // A body with declarations goes on to its brace: what is woven in there names its variables.
     let is_all = matches!(&finder.function.stmt(finder.function.body).kind,
         StmtKind::Compound(inner) if inner.first() == Some(&first) && inner.last() == Some(&last));
-    (!declares || is_all).then_some(whole)
+    is_all.then(|| Span::new(whole.start, finder.function.body_span.end - 1))
 }
 
 /// Texts that are woven in do not overlap in part: rows that do are woven in together.

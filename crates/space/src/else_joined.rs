@@ -12,6 +12,9 @@ use crate::{
 };
 
 /// The word.
+const WORD: &str = "else ";
+
+/// What it costs, in one place or in all places of a row.
 const ELSE_COST: u32 = 2;
 
 /// Longer texts are not repeated.
@@ -66,15 +69,20 @@ fn joined(finder: &Finder<'_, '_, '_>, inner: &[StmtId]) -> Vec<Change> {
         }
         let alternatives = run.iter().zip(&spans[1..]);
         let alternatives = alternatives.filter(|(id, _)| takes_else(function, **id));
-        let alternatives: Vec<Alternative> = alternatives
-            .map(|(_, next)| {
-                let edit = Edit::insert(next.start, "else ");
-                Alternative {
-                    schema: Schema::Guard,
-                    cost: ELSE_COST,
-                    woven: within(finder, whole, &edit),
-                    edit,
-                }
+        let mut edits: Vec<Edit> = alternatives
+            .map(|(_, next)| Edit::insert(next.start, WORD))
+            .collect();
+        // Who forgets it in one case forgets it in all.
+        if edits.len() > 1 && edits.len() + 1 == run.len() {
+            edits.push(in_all(finder, &spans[1..]));
+        }
+        let alternatives: Vec<Alternative> = edits
+            .into_iter()
+            .map(|edit| Alternative {
+                schema: Schema::Guard,
+                cost: ELSE_COST,
+                woven: within(finder, whole, &edit),
+                edit,
             })
             .collect();
         if !alternatives.is_empty() {
@@ -82,6 +90,17 @@ fn joined(finder: &Finder<'_, '_, '_>, inner: &[StmtId]) -> Vec<Change> {
         }
     }
     found
+}
+
+/// The word in front of each of these statements.
+fn in_all(finder: &Finder<'_, '_, '_>, spans: &[Span]) -> Edit {
+    let mut text = String::from(WORD);
+    for two in spans.windows(2) {
+        text.push_str(&finder.text(Span::new(two[0].start, two[1].start)));
+        text.push_str(WORD);
+    }
+    let (first, last) = (spans[0], spans[spans.len() - 1]);
+    Edit::replace(Span::new(first.start, last.start), text)
 }
 
 /// Whether a text may stand twice in a function: it has no labels, and nothing unusual.

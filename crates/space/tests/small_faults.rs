@@ -231,6 +231,27 @@ int f(int age, int student)
 }
 
 #[test]
+fn all_cases_in_a_row_are_joined_by_else_at_once() {
+    let source = "\
+int f(int points)
+{
+    char grade = 'F';
+    if (points >= 90)
+        grade = 'A';
+    if (points >= 80) grade = 'B';
+    if (points >= 70)
+        grade = 'C';
+    return grade;
+}
+";
+    let found = changes(source, Schema::Guard, &[]);
+    contain(
+        &found,
+        &["2: else if (points >= 80) grade = 'B'; | else if (points >= 70)"],
+    );
+}
+
+#[test]
 fn a_case_comes_before_those_that_hide_it() {
     let source = "\
 int f(int n)

@@ -387,7 +387,9 @@ impl WovenBody<'_> {
         let mut copied = span.start;
         while let Some((&piece, tail)) = rest.split_first() {
             let inner_span = self.span(piece);
-            if inner_span.start >= span.end {
+            // What stands at the end of the body belongs into the block of a hole that goes as far, where all names are known.
+            let is_at_end = inner_span.is_empty() && inner_span.start == span.end;
+            if inner_span.start >= span.end && !is_at_end {
                 break;
             }
             if !span.contains_span(inner_span) {
