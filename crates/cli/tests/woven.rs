@@ -79,25 +79,25 @@ fn a_head_of_a_loop_with_blanks_before_its_semicolons_is_like_any_other() {
 fn a_body_that_changes_as_a_whole_keeps_the_names_of_its_variables_to_its_end() {
     let run = repair_program(
         "// case 7 => 7\n\
-         // case 42 => 24\n\
-         // case 305 => 503\n\
+         // case 42 => 42\n\
+         // case 305 => 305\n\
          #include <stdio.h>\n\
          #include <stdlib.h>\n\
-         static void backwards(int n, char *out) {\n\
+         static void decimal(int n, char *out) {\n\
          \x20 char kept[16];\n\
          \x20 int length = 0;\n\
          \x20 while (n > 0) {\n\
          \x20   kept[length++] = '1' + n % 10;\n\
          \x20   n /= 10;\n\
          \x20 }\n\
-         \x20 int i = 0, j = 0;\n\
-         \x20 while (i < length)\n\
-         \x20   out[j++] = kept[i++];\n\
-         \x20 out[j] = '\\0';\n\
+         \x20 int i = 0;\n\
+         \x20 while (length > 0)\n\
+         \x20   out[i++] = kept[--length];\n\
+         \x20 out[i] = '\\0';\n\
          }\n\
          int main(int argc, char **argv) {\n\
          \x20 char text[16];\n\
-         \x20 backwards(argc > 1 ? atoi(argv[1]) : 0, text);\n\
+         \x20 decimal(argc > 1 ? atoi(argv[1]) : 0, text);\n\
          \x20 puts(text);\n\
          \x20 return 0;\n\
          }\n",
