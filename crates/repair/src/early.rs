@@ -170,7 +170,12 @@ impl<'e, 'a> Early<'e, 'a> {
 
     fn verify_all(&self) {
         let (mut busy, mut first_since) = (Duration::ZERO, None);
-        let mut is_scrutiny_ready = false;
+        // A brief round is waited for, and this takes as long as a build or two: it is left to the next round.
+        let mut is_scrutiny_ready = self.options.catches_up.is_some();
+        if !is_scrutiny_ready && !self.prepared.checks.early().is_empty() {
+            is_scrutiny_ready = true;
+            self.make_scrutiny_ready();
+        }
         for _ in 0..self.options.max_patches.saturating_mul(MOST_VERIFIED) {
             let Some(next) = self.next(busy, first_since) else {
                 return;
@@ -190,17 +195,21 @@ impl<'e, 'a> Early<'e, 'a> {
                 continue;
             }
             first_since.get_or_insert(begun);
-            // It takes as long as a build or two, and verification of what waits tells more.
+            // Verification of what waits tells more.
             if is_idle && !is_scrutiny_ready {
                 is_scrutiny_ready = true;
-                // It is needed in the end; whatever is wrong with it shows then.
-                let quiet = |event: Event| self.only_warnings(event);
-                let surroundings = self.surroundings.telling(&quiet);
-                let _ = self
-                    .prepared
-                    .scrutiny(self.project, self.options, &surroundings);
+                self.make_scrutiny_ready();
             }
         }
+    }
+
+    /// Builds what the sanitizers look at. It is needed in the end; whatever is wrong with it shows then.
+    fn make_scrutiny_ready(&self) {
+        let quiet = |event: Event| self.only_warnings(event);
+        let surroundings = self.surroundings.telling(&quiet);
+        let _ = self
+            .prepared
+            .scrutiny(self.project, self.options, &surroundings);
     }
 
     /// Waits until what the search has found is verified, until enough of it has been shown, or for so long at most.
