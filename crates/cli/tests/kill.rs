@@ -71,10 +71,8 @@ fn kill_at(kills: u32) {
     let mark = format!("{}-{}", std::process::id(), place.root.display());
     let start = |all: bool| {
         let mut command = place.patchwright(["repair", "project/max.c"]);
-        if all {
-            // Long enough to be killed in the search too.
-            command.arg("--all");
-        }
+        // All patches take long enough to be killed in the search too.
+        command.arg(if all { "--all" } else { "--first" });
         command.env("MARK_OF_KILL_TEST", &mark);
         command.stdout(Stdio::null()).stderr(Stdio::null());
         command
