@@ -242,6 +242,14 @@ impl Analysis {
         new_found(patched.module.function(other), &before, &after)
     }
 
+    /// Whether `function` may use what nobody has written: where it does not, [`Analysis::new_use`] finds nothing in it, whatever it
+    /// is compared with.
+    pub fn has_uses(&self, function: &str) -> bool {
+        let outcome = self.module.function_named(function);
+        let outcome = outcome.and_then(|id| self.outcome(id));
+        outcome.is_some_and(|outcome| !outcome.found.is_empty())
+    }
+
     /// Whether the analysis understands all of `function`. If not, an empty result means nothing.
     pub fn is_whole(&self, function: &str) -> bool {
         let outcome = self.module.function_named(function);

@@ -31,7 +31,8 @@ impl Untouched {
         prepared: &Prepared,
         candidate: &Candidate<'_>,
     ) -> Result<Option<String>, RepairError> {
-        let found = self.compared(worker, prepared, (candidate.file, candidate.text), new_in)?;
+        let changed = (candidate.file, candidate.text);
+        let found = self.compared(worker, prepared, changed, may_be_new, new_in)?;
         Ok(found.into_iter().flatten().next())
     }
 
@@ -57,7 +58,8 @@ impl Untouched {
             let harmless = functions.iter().filter(is_harmless);
             Some(harmless.copied().collect::<Vec<&str>>())
         };
-        let found = self.compared(worker, prepared, changed, harmless)?;
+        let always = |_: &[u8], _: &TranslationUnit, _: &str| true;
+        let found = self.compared(worker, prepared, changed, always, harmless)?;
         let is_in_all = |function: &&&str| {
             let mut found = found.iter();
             found.all(|own| own.as_ref().is_some_and(|own| own.contains(function)))
@@ -69,12 +71,14 @@ impl Untouched {
     }
 
     /// What a comparison of the untouched trees of a file with those that it has with another text finds, each time; `worker` has it in
-    /// its copy. Nothing where it is not understood.
+    /// its copy. Nothing where it is not understood, or where no tree of the text `may` have anything to find: the untouched source is not
+    /// read for it.
     fn compared<T>(
         &self,
         worker: &mut Worker,
         prepared: &Prepared,
         (file, text): (&Path, &[u8]),
+        may: impl Fn(&[u8], &TranslationUnit, &str) -> bool,
         compare: impl Fn(&TranslationUnit, &TranslationUnit, &[CompileCommand]) -> Option<T>,
     ) -> Result<Vec<Option<T>>, RepairError> {
         let (from, to) = (
@@ -89,6 +93,15 @@ impl Untouched {
             return Ok(Vec::new());
         };
         let patched = read(worker, &commands, text)?;
+        if !self.has_read(file)
+            && let Some(command) = commands.first()
+        {
+            let untouched = files::read(&prepared.worker.sandbox.folder().join(file))?;
+            let path = command.file.to_string_lossy();
+            if !patched.iter().any(|unit| may(&untouched, unit, &path)) {
+                return Ok(Vec::new());
+            }
+        }
         let untouched = self.untouched(worker, prepared, file, &commands)?;
         if patched.len() != untouched.len() {
             return Ok(Vec::new());
@@ -96,6 +109,11 @@ impl Untouched {
         let pairs = patched.iter().zip(untouched.iter());
         let compared = pairs.map(|(patched, untouched)| compare(untouched, patched, &commands));
         Ok(compared.collect())
+    }
+
+    fn has_read(&self, file: &Path) -> bool {
+        let known = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        known.contains_key(file)
     }
 
     fn untouched(
@@ -134,6 +152,22 @@ fn read(
             Ok(Vec::new())
         }
     }
+}
+
+/// Whether a function that holds something of what differs from the untouched text may use what nobody has written.
+fn may_be_new(untouched: &[u8], patched: &TranslationUnit, path: &str) -> bool {
+    let text = &patched.source;
+    let same = untouched.iter().zip(text.iter());
+    let before = same.take_while(|(own, other)| own == other).count();
+    let same = untouched.iter().rev().zip(text.iter().rev());
+    let behind = same.take_while(|(own, other)| own == other).count();
+    let (first, last) = (before, text.len().saturating_sub(behind).max(before));
+    let analysis = Analysis::of(patched, path);
+    let mut functions = patched.functions.iter();
+    functions.any(|function| {
+        let span = function.span.range();
+        span.start <= last && first <= span.end && analysis.has_uses(&function.name)
+    })
 }
 
 /// What a function with another text may use without a value, and does not so far.
