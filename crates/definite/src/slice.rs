@@ -3,8 +3,8 @@
 //!
 //! A use without a value may lie on a path that no execution takes, because two conditions agree. A change that touches neither the
 //! conditions nor what they read cannot make that path possible. So the digest covers the part of a function that decides
-//! whether the objects are written and used: the writes and uses, the conditions round them, what these conditions read, and
-//! what writes that in turn. Memory behind unknown pointers counts by the text of its address.
+//! whether the objects are written and used. That part has the writes, the uses and the conditions round them. It also has the objects
+//! that these conditions read, and the writes of those in turn. Memory behind unknown pointers counts by the text of its address.
 
 use std::hash::{Hash, Hasher};
 

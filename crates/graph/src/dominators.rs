@@ -127,8 +127,9 @@ impl DominatorTree {
 
     /// Returns `node` and its dominators, the closest first, up to `stop`, which is left out.
     ///
-    /// In a tree of post-dominators, `stop` the immediate one of a branch, and `node` where one way of the branch leads: what
-    /// depends on that way (Ferrante, Ottenstein and Warren, "The program dependence graph and its use in optimization", 1987).
+    /// In a tree of post-dominators this gives the nodes that depend on one way of a branch: `node` is where the way leads, and `stop` is
+    /// the branch's immediate post-dominator (Ferrante, Ottenstein and Warren, "The program dependence graph and its use in
+    /// optimization", 1987).
     pub fn up(&self, node: usize, stop: Option<usize>) -> impl Iterator<Item = usize> + '_ {
         let all = std::iter::successors(Some(node), |&node| self.immediate(node));
         all.take_while(move |&node| Some(node) != stop)

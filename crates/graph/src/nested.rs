@@ -9,9 +9,9 @@ pub enum Nested {
     Loop(usize, Vec<Nested>),
 }
 
-/// Returns the nodes that can be reached from the root in a weak topological order: each stands behind what leads to it, but
-/// for edges back to the first node of a loop round it (Bourdoncle, "Efficient chaotic iteration strategies with widenings",
-/// 1993).
+/// Returns the nodes that can be reached from the root in a weak topological order (Bourdoncle, "Efficient chaotic iteration
+/// strategies with widenings", 1993). Each node stands behind its predecessors. The first node of a loop is an exception: edges of
+/// the loop lead back to it.
 pub fn nested(successors: &[Vec<usize>], root: usize) -> Vec<Nested> {
     let mut partition = Partition {
         successors,

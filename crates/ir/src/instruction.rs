@@ -180,8 +180,8 @@ pub enum InstructionKind {
         ty: Type,
         size: Operand,
         negative: bool,
-        /// Where this is the subscript of an array that is a part of something larger: an index that is none of it is
-        /// undefined, though the address may still be one within the whole object.
+        /// The bounds of an array that is part of a larger object. An index outside of them is undefined, although the address may lie
+        /// in the object.
         subscript: Option<Subscript>,
     },
     /// `a - b` in elements of `size` bytes, an `I64`.

@@ -12,8 +12,8 @@ const CONDITIONS_AT_CRASHES: usize = 12;
 /// …if they are not so many lines away…
 const LINES_FROM_CRASH: u32 = 25;
 
-/// …and by so many costs: what is missing there is mostly a check, which costs more than other changes, and whole programs have too
-/// many locations for all cheaper changes of all of them to be tried before. The same holds for first values, where tests fail because of what variables without one hold.
+/// …and by so many costs. A check is missing there mostly, and checks cost more than other changes. A whole program has too many
+/// locations to try all cheaper changes before. First values come ahead likewise, where tests fail because a variable has none.
 const COSTS_AHEAD: u32 = 3;
 
 /// Where many locations are looked at, so many of the most suspicious ones have their turn at their cost. Those behind them wait until

@@ -306,11 +306,8 @@ impl Searches<'_, '_> {
             ..self.options.clone()
         };
         let scratch = Scratch::new(surroundings.scratch.path())?;
-        let quiet = |event: Event| {
-            if let Event::Search { .. } = event {
-                (surroundings.events)(event);
-            }
-        };
+        // The costs of a search inside of this one would read as if all began again.
+        let quiet = |_: Event| {};
         let nested = Surroundings {
             program: surroundings.program,
             scratch: &scratch,

@@ -1,11 +1,10 @@
 //! Finds the holes of a function, where kinds of change apply.
 //!
-//! A hole is a pure expression as large as possible, in a place that can be edited: all changes
+//! A hole is a pure expression as large as possible, in a place that can be edited. All changes
 //! inside of it share one hole, and the value of the whole decides about their classes. (A change
 //! of `b` in `a < b` matters only when the comparison changes.) Subscripts and pointers inside of
-//! it are holes of their own, because what they select is not known before. Around conditions
-//! that are not pure there is a hole for what is added to them, and around statements one for
-//! their guard.
+//! it are holes of their own, because the object that they select is not known before. A condition
+//! that is not pure has a hole for conjuncts and disjuncts. A statement has a hole for its guard.
 
 use patchwright_csource::{
     BinaryOperator, CastKind, ExprId, ExprKind, Function, Part, Place, Role, Scope, ScopeMap, Slot,

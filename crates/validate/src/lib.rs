@@ -120,12 +120,12 @@ pub const LEAST_FOR_AUDIT: usize = 100;
 pub enum Confirm {
     /// None.
     Never,
-    /// As for [`Confirm::Classes`], but up to [`MOST_TOGETHER`] of these that change different functions in one build. If that does
-    /// not pass, each by itself.
+    /// The patches of [`Confirm::Classes`]. Up to [`MOST_TOGETHER`] that change different functions share a build. If that build fails a
+    /// test, each is built by itself.
     #[default]
     Together,
-    /// Of woven patches that did the same as each other in every test, the first; none of those that did what the untouched
-    /// program does, for that was tested twice. All others.
+    /// All patches that are not woven. Of woven patches that did the same in every test, the first. No patch that did what the untouched
+    /// program does: that was tested twice.
     Classes,
     /// All.
     Each,
