@@ -118,6 +118,8 @@ struct Job<'a> {
     tried_paths: bool,
     /// The file of a part of the run.
     part: Option<PartFile>,
+    /// Bytes of standard input at most.
+    input: u32,
     /// What is looked for, where that is not what the user says.
     checks: Option<BTreeSet<Check>>,
 }
@@ -166,6 +168,7 @@ impl<'a> Job<'a> {
             work: (0, 0),
             tried_paths: false,
             part: None,
+            input: args.input,
             checks: None,
         }
     }
@@ -187,7 +190,7 @@ impl<'a> Job<'a> {
             havoc: args.havoc,
             abort_fails: !args.abort_ends && !self.program.has_error_function(),
             instructions: self.instructions(),
-            input: args.input,
+            input: self.input,
             argument_numbers: true,
             ..Options::default()
         })

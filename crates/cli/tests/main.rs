@@ -35,6 +35,7 @@ mod projects;
 mod proposals;
 mod protection;
 mod prove;
+mod prove_claims;
 mod prove_inputs;
 mod prove_limits;
 mod prove_math;

@@ -74,15 +74,7 @@ pub fn told(shapes: &[ParameterShape], wishes: &Wishes) -> Told {
             .push(format!("{names} {are} not null; `{flags}` drops this"));
     }
     apart(shapes, &mut told);
-    for one in shapes.iter().filter(|one| !one.outside.is_empty()) {
-        let (named, others) = one.outside.split_at(one.outside.len().min(MOST_PAIRS));
-        let named: Vec<String> = named.iter().map(|name| format!("`{name}`")).collect();
-        let mut words = format!("`{}` leads to no part of {}", one.name, named.join(", "));
-        if !others.is_empty() {
-            words.push_str(&format!(", nor of {} other objects", others.len()));
-        }
-        told.assumed.push(words);
-    }
+    outside(shapes, &mut told);
     before(shapes, &mut told);
     let has_links = shapes.iter().any(|one| leads_from_structure(&one.shape, 0));
     if has_links && !wishes.links {
@@ -173,6 +165,52 @@ pub fn beginning(module: &Module, function: &str, havoc: bool) -> Option<String>
             first.join(", ")
         )
     })
+}
+
+/// What pointers are taken not to lead into: a line for each parameter, and one for all that lie in memory.
+fn outside(shapes: &[ParameterShape], told: &mut Told) {
+    let mut inner: Vec<&str> = Vec::new();
+    let mut wholes: Vec<&str> = Vec::new();
+    for one in shapes {
+        for (name, outside) in &one.outside {
+            let outside = outside.iter().map(String::as_str);
+            if *name == one.name {
+                let all: Vec<&str> = outside.collect();
+                told.assumed
+                    .push(format!("`{name}` leads to {}", no_part_of(&all)));
+                continue;
+            }
+            inner.push(name);
+            for whole in outside {
+                if !wholes.contains(&whole) {
+                    wholes.push(whole);
+                }
+            }
+        }
+    }
+    let (named, more) = inner.split_at(inner.len().min(MOST_PAIRS));
+    if let Some((names, _)) = all_of(named, "") {
+        let others = match more.len() {
+            0 => String::new(),
+            1 => " and 1 other pointer".to_owned(),
+            more => format!(" and {more} other pointers"),
+        };
+        let lead = if inner.len() == 1 { "leads" } else { "lead" };
+        let no_part = no_part_of(&wholes);
+        told.assumed
+            .push(format!("{names}{others} {lead} to {no_part}"));
+    }
+}
+
+fn no_part_of(wholes: &[&str]) -> String {
+    let (named, others) = wholes.split_at(wholes.len().min(MOST_PAIRS));
+    let named: Vec<String> = named.iter().map(|name| format!("`{name}`")).collect();
+    let rest = match others.len() {
+        0 => String::new(),
+        1 => ", nor of 1 other object".to_owned(),
+        others => format!(", nor of {others} other objects"),
+    };
+    format!("no part of {}{rest}", named.join(", "))
 }
 
 /// What is taken for granted of what lies before what pointers lead to.

@@ -100,6 +100,10 @@ impl Counterexample {
             WrongKind::Failure(FailureKind::Undefined(Undefined::UninitializedRead)) => {
                 Some("clang -g -fsanitize=memory -fno-sanitize-recover=all counterexample.c")
             }
+            // No sanitizer looks for these.
+            WrongKind::Failure(FailureKind::Undefined(
+                Undefined::BadVariadic | Undefined::BadArgument,
+            )) => None,
             WrongKind::Failure(FailureKind::Undefined(_) | FailureKind::Leak) => Some(
                 "cc -g -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all counterexample.c",
             ),

@@ -246,6 +246,12 @@ pub struct Report {
     /// The verdict is also about fewer arguments, down to none.
     #[serde(default)]
     pub fewer_arguments: bool,
+    /// How far the inputs go that the verdict is about, where there are larger ones: `64 bytes of standard input`.
+    #[serde(default)]
+    pub limits: Vec<String>,
+    /// Functions of the library that the verdict takes to succeed.
+    #[serde(default)]
+    pub succeeding: Vec<String>,
     /// What is known.
     pub verdict: Verdict,
     /// For a proved program: how many places were checked, if counted.
@@ -330,10 +336,11 @@ impl Report {
             Verdict::Proved => {
                 let _ = writeln!(
                     text,
-                    "{}: {} holds for all inputs{}{}.",
+                    "{}: {} holds for all inputs{}{}{}.",
                     style.paint("32;1", "Proved"),
                     self.entry,
                     with_arguments(self.arguments, self.fewer_arguments),
+                    self.extent(),
                     if self.inputs.is_empty() && self.assumed.is_empty() {
                         ""
                     } else {
@@ -374,10 +381,14 @@ impl Report {
             Verdict::Bounded => {
                 let _ = writeln!(
                     text,
-                    "{}: {} holds for all inputs{} as far as {}{}, and executions go on beyond that:",
+                    "{}: {} holds for all inputs{}{} as far as {}{}, and executions go on beyond that:",
                     style.paint("33;1", "Bounded"),
                     self.entry,
                     with_arguments(self.arguments, self.fewer_arguments),
+                    match self.extent() {
+                        none if none.is_empty() => none,
+                        extent => format!("{extent}, and"),
+                    },
                     count(
                         u64::from(self.bound),
                         "round of each loop",
@@ -459,6 +470,18 @@ impl Report {
                 text,
                 "This is part {part}: others look for the rest, and `patchwright merge` puts them together."
             );
+        }
+        text
+    }
+
+    /// How far the inputs go: `, as far as …, where … succeeds`.
+    fn extent(&self) -> String {
+        let mut text = String::new();
+        if !self.limits.is_empty() {
+            let _ = write!(text, ", as far as {}", self.limits.join(" and "));
+        }
+        for name in &self.succeeding {
+            let _ = write!(text, ", where `{name}` succeeds");
         }
         text
     }

@@ -314,7 +314,17 @@ impl Encoder<'_> {
                 written: self.terms.truth(true),
             };
         };
-        if let Some(offset) = self.terms.as_constant(way.offset) {
+        let offset = self.terms.as_constant(way.offset);
+        // Behind the last byte is only the end.
+        if self
+            .arguments
+            .get(&way.object)
+            .is_some_and(|one| one.number > 0)
+            && offset.is_none_or(|at| at as u64 + u64::from(width) + 1 >= object.most)
+        {
+            self.to_their_ends = true;
+        }
+        if let Some(offset) = offset {
             return object.content.read(self.terms, offset as u64, width);
         }
         let found = match world.memory.change(way.object) {
@@ -443,6 +453,16 @@ impl Encoder<'_> {
         };
         let read = self.read(world, pointer, width / 8, place)?;
         self.must_be_written(world, read.written, place);
+        if ty == Type::Bool {
+            let one = self.terms.constant(8, 1);
+            let other = self.terms.ult(one, read.value);
+            let other = self.terms.and(read.written, other);
+            let reason = "what a `_Bool` is whose byte is neither 0 nor 1";
+            self.unknown_where(world, other, reason, place);
+        }
+        if ty.is_integer() {
+            self.sign_is_seen(world, read.value, place);
+        }
         let value = self.number_read(ty, read.value);
         Ok(Some(self.canonical(ty, value)))
     }

@@ -215,6 +215,10 @@ impl<'p> Encoder<'p> {
             && (model.always || of_library)
             && let Some(value) = (model.run)(self, call, &mut world)?
         {
+            // A number that is too large for what it is read into.
+            if call.name.contains("scanf") && self.asks_for_errno() {
+                self.errno_may_change(&mut world, call);
+            }
             return Ok(Returned {
                 world,
                 value,

@@ -162,6 +162,10 @@ pub(crate) struct Encoder<'p> {
     pub(crate) along: Option<Along>,
     /// Functions that arguments lead to, and what they give.
     pub(crate) callbacks: Vec<crate::argument_function::Known>,
+    /// Arguments of the program were read as far as they may go.
+    pub(crate) to_their_ends: bool,
+    /// A function without a body was called that may keep or free what its arguments lead to.
+    pub(crate) has_unknown_callee: bool,
     /// Objects that the caller can see.
     pub(crate) visible: Vec<crate::visible::Visible>,
     /// What can be seen and is not part of the outcome.
@@ -253,6 +257,8 @@ impl<'p> Encoder<'p> {
             }),
             along: None,
             callbacks: Vec::new(),
+            to_their_ends: false,
+            has_unknown_callee: false,
             visible: Vec::new(),
             unseen: Vec::new(),
         }
@@ -269,6 +275,7 @@ impl<'p> Encoder<'p> {
             violated = self.terms.or(violated, outside);
         }
         Encoding {
+            to_their_ends: self.to_their_ends,
             assumption: self.terms.not(violated),
             bounds: self.bounds,
             inputs: self.inputs,

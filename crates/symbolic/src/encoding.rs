@@ -288,6 +288,8 @@ pub struct Counts {
 /// An encoded program or function: failures, outputs and more as conditions over its inputs.
 #[derive(Clone, Debug)]
 pub struct Encoding {
+    /// Arguments of the program are read as far as they may go: longer ones would be read further.
+    pub to_their_ends: bool,
     /// The inputs, in the order of consumption.
     pub inputs: Vec<Input>,
     /// The condition under which an execution satisfies all assumptions that it meets.

@@ -17,6 +17,15 @@ pub enum Target {
     Global(String),
 }
 
+impl Target {
+    /// Returns the name of the pointer or global.
+    pub fn name(&self) -> &str {
+        match self {
+            Target::Pointer { name, .. } | Target::Global(name) => name,
+        }
+    }
+}
+
 /// The elements before the one to which a pointer points, if another pointer points into its array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Before {

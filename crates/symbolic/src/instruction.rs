@@ -122,7 +122,7 @@ impl<'p> Encoder<'p> {
                 let b = self.value(frame, state, *b, &place)?;
                 let meaning = match (ty, op) {
                     (Type::Ptr, BinaryOp::Eq | BinaryOp::Ne) => {
-                        let equal = self.same_address(a, b);
+                        let equal = self.same_address(&state.world, a, b);
                         let holds = match op {
                             BinaryOp::Eq => equal,
                             _ => self.terms.not(equal),

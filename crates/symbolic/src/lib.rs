@@ -64,6 +64,7 @@ pub use encoding::{
     Output, Piece, Place, Step, Turn, Unknown, Unwinding, UnwindingKind,
 };
 pub use leads::is_near_null;
+pub use library::SCANF_SUCCEEDS;
 pub use loops::{Head, heads};
 pub use options::{Check, Entry, Made, Options, ParameterShape, Shape};
 pub use pointee::{Leads, Pointee};

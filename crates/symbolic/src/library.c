@@ -11,6 +11,7 @@ typedef __SIZE_TYPE__ size_t;
 int *__errno_location(void);
 /* Whether two pointers lead into the same object. */
 int __CPROVER_same_object(const void *, const void *);
+int __CPROVER_rw_ok(const void *, size_t);
 /* So many bytes that are read must not be among those that are written. */
 void __patchwright_apart(const void *to, const void *from, size_t n);
 #define APART(to, from, n) do \
@@ -131,6 +132,7 @@ WEAK char *strcat(char *to, const char *from)
 WEAK char *strncat(char *to, const char *from, size_t n)
 {
     size_t end = strlen(to), i = 0;
+    APART(to + end, from, strnlen(from, n) + 1);
     for (; i < n && from[i]; i++)
         to[end + i] = from[i];
     to[end + i] = 0;
@@ -327,6 +329,7 @@ WEAK void *memccpy(void *to, const void *from, int c, size_t n)
 {
     char *t = to;
     const char *f = from;
+    APART(to, from, n);
     for (size_t i = 0; i < n; i++)
         if ((t[i] = f[i]) == (char)c)
             return t + i + 1;
@@ -580,6 +583,8 @@ WEAK void *bsearch(const void *key, const void *base, size_t count, size_t size,
 WEAK void qsort(void *base, size_t count, size_t size, int (*compare)(const void *, const void *))
 {
     char *all = base;
+    if (count && size && !__CPROVER_rw_ok(all, count * size))
+        all[count * size - 1] = all[count * size - 1];
     for (size_t i = 1; i < count; i++)
         for (size_t j = i; j > 0 && compare(all + (j - 1) * size, all + j * size) > 0; j--)
             for (size_t k = 0; k < size; k++) {

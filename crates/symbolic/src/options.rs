@@ -215,7 +215,7 @@ pub struct ParameterShape {
     /// What lies before what pointers in it and behind it lead to, by their names, where others lead into their arrays.
     pub before: Vec<(String, Before)>,
     /// Objects to a part of which it is taken not to lead, though C would let it.
-    pub outside: Vec<String>,
+    pub outside: Vec<(String, Vec<String>)>,
 }
 
 impl ParameterShape {

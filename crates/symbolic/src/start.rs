@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use patchwright_ir::{Data, ObjectId, RoutineId, Type};
 use patchwright_solve::{Sort, Term};
+use rustc_hash::FxHashMap;
 
 use crate::{
     content::{Content, Read},
@@ -281,6 +282,10 @@ impl Encoder<'_> {
             "stdin" => None,
             "stdout" => Some(false),
             "stderr" => Some(true),
+            "environ" | "__environ" | "_environ" => {
+                self.forget_content(world, number, "what the environment is");
+                return;
+            }
             _ => {
                 let size = world.memory.get(number).map_or(0, |object| object.most);
                 self.note(format!(
@@ -300,7 +305,7 @@ impl Encoder<'_> {
         }
     }
 
-    /// `argc`, `argv` and the environment, which is empty.
+    /// `argc`, `argv` and the environment, of which nothing is known.
     fn main_arguments(
         &mut self,
         routine: RoutineId,
@@ -365,12 +370,25 @@ impl Encoder<'_> {
             // The vector is our own and large enough.
             let _ = self.write(world, slot, 8, read, place);
         }
-        let environment = self.new_object(world, Kind::Global, 8, "environ", true);
+        let environment = match parameters.len() {
+            0..=2 => self.word(0),
+            _ => self.environment(world),
+        };
         [argc, vector, environment]
             .into_iter()
             .zip(parameters)
             .map(|(value, ty)| (ty, Some(value)))
             .collect()
+    }
+
+    /// The environment: how many texts it has, and which, is not known.
+    fn environment(&mut self, world: &mut World) -> Term {
+        let address = self.new_object(world, Kind::Global, 8, "environ", true);
+        if let Some(number) = self.number_of(address) {
+            self.of_unknown_size.insert(number);
+            self.forget_content(world, number, "what the environment is");
+        }
+        address
     }
 
     /// An argument of the program has no more bytes than those of its text, and the NUL.
@@ -461,8 +479,11 @@ impl Encoder<'_> {
         }
         outcome.ends = Some(ends);
         if let Some(world) = last {
-            if self.options.checks.contains(&Check::Leak) && is_main {
-                self.leaks(&world, place);
+            if self.options.checks.contains(&Check::Leak) {
+                match is_main {
+                    true => self.leaks(&world, place),
+                    false => self.lost_memory(&world, outcome.result, visible, place),
+                }
             }
             for object in visible {
                 if let Some(bytes) = self.bytes_of(&world, object) {
@@ -493,6 +514,94 @@ impl Encoder<'_> {
                     place,
                 );
             }
+        }
+    }
+
+    /// Memory that a function has made, that is still there, and to which nothing leads that the caller has.
+    fn lost_memory(
+        &mut self,
+        world: &World,
+        result: Option<(Type, Term)>,
+        visible: &[Visible],
+        place: &Place,
+    ) {
+        self.looked(FailureKind::Leak, place);
+        let numbers: Vec<u32> = world.memory.numbers().collect();
+        let heap = |encoder: &Encoder<'_>, number: u32| {
+            encoder.numbers.get(number as usize) == Some(&Kind::Heap)
+        };
+        let own: Vec<u32> = numbers
+            .iter()
+            .copied()
+            .filter(|&one| heap(self, one))
+            .collect();
+        if own.is_empty() {
+            return;
+        }
+        let no = self.terms.truth(false);
+        let always = self.terms.truth(true);
+        let mut kept: FxHashMap<u32, Term> = own.iter().map(|&one| (one, no)).collect();
+        let is_seen = |number: u32| visible.iter().any(|one| one.number == number);
+        let mut holders: Vec<(Option<u32>, Term)> = Vec::new();
+        holders.extend(
+            result
+                .filter(|(ty, _)| *ty == Type::Ptr)
+                .map(|(_, value)| (None, value)),
+        );
+        let mut is_vague = false;
+        for &number in &numbers {
+            let Some(object) = world.memory.get(number).cloned() else {
+                continue;
+            };
+            let is_own = object.kind == Kind::Heap;
+            if !is_own && object.kind != Kind::Global && !is_seen(number) {
+                continue;
+            }
+            is_vague |= object.content.is_array() && object.most >= 8;
+            if object.content.is_array() {
+                continue;
+            }
+            for (at, width) in object.content.layout(0, object.most) {
+                if width == 8 {
+                    let read = object.content.read(self.terms, at, 8);
+                    if self.terms.as_truth(read.written) != Some(false) {
+                        holders.push((is_own.then_some(number), read.value));
+                    }
+                }
+            }
+        }
+        // What leads on from one piece of memory counts where that one is kept.
+        for _ in 0..=own.len() {
+            let before = kept.clone();
+            for &(holder, value) in &holders {
+                let targets = self.pointers.targets(self.terms, value);
+                is_vague |= targets.opaque.is_some() && !self.is_plain(value);
+                let from = holder.map_or(always, |holder| before[&holder]);
+                for leaf in &targets.leaves {
+                    if let Some(&known) = kept.get(&leaf.object) {
+                        let here = self.terms.and(from, leaf.condition);
+                        kept.insert(leaf.object, self.terms.or(known, here));
+                    }
+                }
+            }
+            if kept == before {
+                break;
+            }
+        }
+        for number in own {
+            let Some(object) = world.memory.get(number).cloned() else {
+                continue;
+            };
+            let gone = self.terms.not(kept[&number]);
+            let lost = self.terms.and(object.alive, gone);
+            if is_vague || self.has_unknown_callee {
+                let reason = "whether something still leads to memory that is not freed";
+                self.unknown_where(world, lost, reason, place);
+                continue;
+            }
+            let message =
+                || "memory to which nothing leads any more, and that is not freed".to_owned();
+            self.fail(world, lost, FailureKind::Leak, message, place);
         }
     }
 

@@ -133,7 +133,12 @@ impl Job<'_> {
         let mut report = self.report(&verdict, &last.program, &options);
         report.instructions =
             matches!(verdict, Verdict::Bounded(_)).then_some(options.instructions);
-        report.notes = notes;
+        report.limits = self.limits_of_paths(&last.program, &notes);
+        report.succeeding = super::decide::succeeding(&notes);
+        report.notes = notes
+            .into_iter()
+            .chain(self.program.order_taken())
+            .collect();
         report.paths = Some(proof::Paths {
             followed,
             excluded,

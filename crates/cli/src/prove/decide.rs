@@ -1,11 +1,13 @@
 //! Decides about a program: all paths at once up to a bound, by induction, and by executions.
 
-use std::time::Instant;
+use std::{collections::HashSet, time::Instant};
 
 use patchwright_prove::{Counterexample, Induction, Prover, Replay, Verdict, WrongKind};
 use patchwright_report::proof::{self, Report};
-use patchwright_solve::{Budget, Terms};
-use patchwright_symbolic::{Check, Encoding, Entry, FailureKind, Options, UnwindingKind};
+use patchwright_solve::{Budget, Term, Terms};
+use patchwright_symbolic::{
+    Check, Encoding, Entry, FailureKind, InputKind, Options, SCANF_SUCCEEDS, UnwindingKind,
+};
 
 use super::{Asked, Job, deeper, show};
 use crate::{encoded::Problem, limits};
@@ -19,6 +21,20 @@ pub struct Decided {
     /// What the reference prints for its inputs.
     pub expected: Option<Vec<u8>>,
     pub options: Options,
+}
+
+/// Sizes that the program names and that are tried at most.
+const MOST_SIZES: usize = 2;
+
+/// What the limit of standard input is of.
+const INPUT: &str = "bytes of standard input";
+
+/// The functions that notes take to succeed.
+pub(super) fn succeeding(notes: &[String]) -> Vec<String> {
+    match notes.iter().any(|note| note == SCANF_SUCCEEDS) {
+        true => vec!["scanf".to_owned()],
+        false => Vec::new(),
+    }
 }
 
 /// Whether more work cannot say more.
@@ -131,8 +147,52 @@ impl Job<'_> {
         Ok(known)
     }
 
+    /// What holds for a short input need not hold for one that is longer than an array: sizes that the program names are tried
+    /// while that is little work.
+    fn for_longer_input(&mut self, mut known: Decided) -> Result<Decided, Problem> {
+        let is_usual = self.args.input == deeper::INPUT && self.args.paths.is_none();
+        let conflicts = self
+            .args
+            .conflicts
+            .unwrap_or(u64::MAX)
+            .min(deeper::CONFLICTS);
+        let most = self.instructions().min(deeper::INSTRUCTIONS);
+        for size in self
+            .program
+            .sizes_above(self.input)
+            .into_iter()
+            .take(MOST_SIZES)
+        {
+            let is_limited = known
+                .report
+                .limits
+                .iter()
+                .any(|limit| limit.ends_with(INPUT));
+            if !is_usual || !is_limited || !matches!(known.verdict, Verdict::Proved) {
+                break;
+            }
+            let before = std::mem::replace(&mut self.input, size);
+            self.like = None;
+            let bound = known.options.bound.max(size + 1);
+            match self.decided_within(bound, (Some(conflicts), most)) {
+                Ok(next) if matches!(next.verdict, Verdict::Proved | Verdict::Failed(_)) => {
+                    known = next;
+                }
+                // What is known stays known.
+                Ok(_) | Err(Problem::Interrupted) => {
+                    self.input = before;
+                    self.like = None;
+                    break;
+                }
+                Err(other) => return Err(other),
+            }
+        }
+        Ok(known)
+    }
+
     fn decided_for_one_number(&mut self) -> Result<Decided, Problem> {
-        let mut known = self.decided_for_arguments()?;
+        let known = self.decided_for_arguments()?;
+        let mut known = self.for_longer_input(known)?;
         self.look_for_endless(&mut known);
         let is_short = self.args.longest.is_none() && self.program.reference.is_none();
         if !is_short || self.args.paths.is_some() || self.program.arguments().is_none_or(|n| n == 0)
@@ -182,7 +242,10 @@ impl Job<'_> {
             .conflicts
             .unwrap_or(u64::MAX)
             .min(deeper::CONFLICTS);
-        for longer in &deeper::LONGEST[1..] {
+        let mut lengths = deeper::LONGEST[1..].to_vec();
+        let last = deeper::LONGEST[deeper::LONGEST.len() - 1];
+        lengths.extend(self.program.sizes_above(last).into_iter().take(MOST_SIZES));
+        for longer in &lengths {
             let is_held = matches!(known.verdict, Verdict::Proved | Verdict::Bounded(_));
             if !is_held || known.report.induction.is_some() || !deeper::is_little(self.work) {
                 break;
@@ -367,10 +430,57 @@ impl Job<'_> {
             prover.unconfirmed(found)
         };
         let replayed = self.replayed(&mut verdict, &options, unconfirmed);
-        let report = self.report(&verdict, &encoding, &options);
+        let mut report = self.report(&verdict, &encoding, &options);
+        report.limits = self.input_limits(&Asked { encoding, spec }, &options);
         // Repairs and faults are looked for in all of it.
         options.instructions = self.instructions();
         Ok(self.concluded(verdict, report, replayed, options))
+    }
+
+    /// How far the inputs go, where the answer depends on what lies near their end.
+    fn input_limits(&self, asked: &Asked, options: &Options) -> Vec<String> {
+        let within: HashSet<Term> = self.terms.within(&asked.spec.roots()).into_iter().collect();
+        let inputs = asked.encoding.inputs.iter();
+        let matters: Vec<&InputKind> = inputs
+            .filter(|input| within.contains(&input.term))
+            .map(|input| &input.kind)
+            .collect();
+        let mut limits = Vec::new();
+        if let Entry::Main { longest, .. } = &self.program.entry
+            && asked.encoding.to_their_ends
+            && matters
+                .iter()
+                .any(|kind| matches!(kind, InputKind::ArgumentByte(..)))
+        {
+            limits.push(format!("{longest} bytes of each argument"));
+        }
+        let last = options.input.saturating_sub(1);
+        if matters
+            .iter()
+            .any(|kind| matches!(kind, InputKind::Byte(at) if *at >= last))
+        {
+            limits.push(format!("{} {INPUT}", options.input));
+        }
+        limits
+    }
+
+    /// The same for single paths, of which the last one is at hand: where any read such inputs.
+    pub(super) fn limits_of_paths(&self, last: &Encoding, notes: &[String]) -> Vec<String> {
+        let mut limits = Vec::new();
+        let is_number = |kind: &InputKind| matches!(kind, InputKind::ArgumentNumber(..));
+        if let Entry::Main { longest, .. } = &self.program.entry
+            && self.program.arguments().is_some_and(|count| count > 0)
+            && !last.inputs.iter().any(|input| is_number(&input.kind))
+        {
+            limits.push(format!("{longest} bytes of each argument"));
+        }
+        if notes
+            .iter()
+            .any(|note| note.starts_with("standard input has"))
+        {
+            limits.push(format!("{} {INPUT}", self.input));
+        }
+        limits
     }
 
     /// What an execution of a counterexample does, and what the reference prints there. One that rests on something unknown
@@ -470,6 +580,8 @@ impl Job<'_> {
             .then_some(options.instructions),
             arguments: program.arguments(),
             fewer_arguments: false,
+            limits: Vec::new(),
+            succeeding: succeeding(&encoding.notes),
             verdict,
             checks: Some(encoding.counts.checks).filter(|_| verdict == proof::Verdict::Proved),
             stated: program.reference.is_some() || program.has_assertion(),
@@ -481,7 +593,12 @@ impl Job<'_> {
             inputs: told.inputs,
             assumed: told.assumed,
             endless: None,
-            notes: encoding.notes.clone(),
+            notes: encoding
+                .notes
+                .iter()
+                .cloned()
+                .chain(program.order_taken())
+                .collect(),
             must_sets: None,
             repairs: None,
             stats: None,

@@ -3,6 +3,12 @@
 /// The lengths of arguments in bytes, tried one after the other while the program holds.
 pub const LONGEST: [u32; 3] = [8, 24, 72];
 
+/// The most bytes of arguments and of standard input that are tried because the program names a size that is as large.
+pub const LARGEST: u32 = 520;
+
+/// Standard input has at most so many bytes, if nobody says how many.
+pub const INPUT: u32 = 64;
+
 /// Arguments that a program gets at most which reads any number of them, if nobody says how many.
 pub const MOST_ARGUMENTS: u32 = 3;
 

@@ -3,6 +3,7 @@
 use std::{collections::BTreeSet, path::Path, time::Instant};
 
 use patchwright_clib::{Statement, statement};
+use patchwright_csource::{ExprKind, types::TypeKind};
 use patchwright_exec::{CancelToken, Scratch};
 use patchwright_interpret::Ending;
 use patchwright_ir::Module;
@@ -12,7 +13,7 @@ use patchwright_prove::{
     arguments, arguments_read, beginning, compared, execute, find, harness, has_initial_values,
     initial_harness,
     inputs::{Wishes, check, connect, parameters},
-    standard_input, told, want,
+    standard_input, told, unordered, want,
 };
 use patchwright_symbolic::{Check, Entry, InputKind, ParameterShape, Place, Shape, library};
 
@@ -42,6 +43,8 @@ pub struct Program {
     wishes: Wishes,
     /// What is assumed of the variables that the function finds.
     beginning: Option<String>,
+    /// Where operands stand whose order C leaves open.
+    unordered: Vec<(String, u32)>,
     reader: std::sync::Mutex<Reader>,
 }
 
@@ -189,6 +192,7 @@ pub fn assembled(
             *arguments = args.arguments.unwrap_or(looked_at.count());
         }
     }
+    let unordered = unordered(&sources, args.function.as_deref().unwrap_or("main"));
     let beginning = args.function.as_deref().and_then(|name| {
         let (position, _) = find(&sources, name).ok()?;
         let source = &sources[position];
@@ -206,6 +210,7 @@ pub fn assembled(
         shapes,
         wishes,
         beginning,
+        unordered,
         reader: std::sync::Mutex::new(reader),
     })
 }
@@ -335,6 +340,27 @@ impl Program {
         }
     }
 
+    /// Sizes just above those of arrays and constants in the program that are larger than `least`, from the smallest on.
+    pub fn sizes_above(&self, least: u32) -> Vec<u32> {
+        let mut all = BTreeSet::new();
+        for unit in self.sources.iter().map(|source| &source.unit) {
+            let locals = unit.functions.iter().flat_map(|one| &one.locals);
+            for &id in locals.chain(&unit.globals) {
+                if let TypeKind::Array(_, Some(count)) = unit.types.kind(unit.variable(id).ty) {
+                    all.insert(i128::from(*count));
+                }
+            }
+            for expr in unit.functions.iter().flat_map(|one| &one.exprs) {
+                if let ExprKind::Integer { value, .. } = expr.kind {
+                    all.insert(value);
+                }
+            }
+        }
+        let all = all.into_iter().filter_map(|size| u32::try_from(size).ok());
+        let all = all.filter(|&size| size >= least && size < deeper::LARGEST);
+        all.map(|size| size + 1).collect()
+    }
+
     /// Lets pointers in structures point back, and several point to one. It returns the former
     /// parameters.
     pub fn link_structures(&mut self) -> Vec<ParameterShape> {
@@ -373,6 +399,25 @@ impl Program {
         let mut told = told(&self.shapes, &self.wishes);
         told.assumed.extend(self.beginning.clone());
         told
+    }
+
+    /// Says where one order of operands was taken, though C leaves it open and another may do something else.
+    pub fn order_taken(&self) -> Option<String> {
+        const MOST: usize = 3;
+        let places = self.unordered.iter().take(MOST);
+        let places: Vec<String> = places
+            .map(|(path, line)| format!("{}:{line}", self.shown(path)))
+            .collect();
+        let more = match self.unordered.len().saturating_sub(MOST) {
+            0 => "",
+            _ => " and elsewhere",
+        };
+        (!places.is_empty()).then(|| {
+            format!(
+                "operands are evaluated from left to right, which C leaves open and which may matter, at {}{more}",
+                places.join(", ")
+            )
+        })
     }
 
     /// Returns the name of what is proved, for messages.
@@ -421,9 +466,9 @@ impl Program {
             .sources
             .iter()
             .flat_map(|source| &source.unit.functions);
-        functions.flat_map(|function| &function.exprs).any(|expr| {
-            matches!(&expr.kind, patchwright_csource::ExprKind::Function(called) if wanted(called))
-        })
+        functions
+            .flat_map(|function| &function.exprs)
+            .any(|expr| matches!(&expr.kind, ExprKind::Function(called) if wanted(called)))
     }
 
     /// Executes a counterexample in the interpreter. It also returns what the reference prints for

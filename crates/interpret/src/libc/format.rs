@@ -110,6 +110,7 @@ pub(super) fn format(
     text: &[u8],
     source: &mut Source<'_>,
 ) -> Run<Vec<u8>> {
+    machine.library.formatted.clear();
     let first = source.position();
     let mut out = Vec::new();
     let mut at = 0;
@@ -172,6 +173,14 @@ pub(super) fn format(
         convert(machine, source, &mut out, &spec, length, conversion)?;
     }
     Ok(out)
+}
+
+/// C libraries print something else each, and compilers make calls of it that crash.
+fn no_text<T>() -> Run<T> {
+    undefined(
+        Undefined::NullPointer,
+        "a null pointer is formatted as a text",
+    )
 }
 
 fn number(text: &[u8], at: &mut usize) -> usize {
@@ -258,7 +267,7 @@ fn convert(
         b's' if length == b"l" => {
             let address = source.next(machine, Type::Ptr)? as u64;
             let text = match address {
-                0 => b"(null)".to_vec(),
+                0 => return no_text(),
                 _ => wide_print::narrow(machine, address, spec.precision.unwrap_or(usize::MAX))?,
             };
             pad(out, spec, &text);
@@ -266,14 +275,7 @@ fn convert(
         b's' => {
             let address = source.next(machine, Type::Ptr)? as u64;
             let text = match (address, spec.precision) {
-                (0, None) => b"(null)".to_vec(),
-                (0, Some(n)) => {
-                    if n >= 6 {
-                        b"(null)".to_vec()
-                    } else {
-                        Vec::new()
-                    }
-                }
+                (0, _) => return no_text(),
                 (_, None) => machine.text(address)?,
                 (_, Some(most)) => {
                     let mut text = Vec::new();
@@ -287,6 +289,8 @@ fn convert(
                     text
                 }
             };
+            let read = text.len() as u64 + u64::from(spec.precision.is_none());
+            machine.library.formatted.push((address, read));
             pad(out, spec, &text);
         }
         b'p' => {

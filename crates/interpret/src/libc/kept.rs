@@ -39,6 +39,8 @@ pub(crate) struct Library {
     pub(crate) mask: u32,
     /// How many names `tmpnam` has made up.
     pub(crate) names: u32,
+    /// Where the texts lie that the last format read, and how many bytes of each.
+    pub(crate) formatted: Vec<(u64, u64)>,
 }
 
 /// When a stream writes out what it holds.

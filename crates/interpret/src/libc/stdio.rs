@@ -12,7 +12,10 @@ use super::{
         stream, temporary_file, unget, update_memory,
     },
 };
-use crate::{fault::Run, machine::Machine};
+use crate::{
+    fault::{Run, Undefined, undefined},
+    machine::Machine,
+};
 
 const EOF: i64 = -1;
 
@@ -48,8 +51,21 @@ pub(super) fn formatted(m: &mut Machine<'_>, a: &Args<'_>, at: usize, list: bool
     format(m, &text, &mut source)
 }
 
+/// None of the texts that were formatted last lies in these bytes.
+fn must_be_apart(m: &Machine<'_>, to: u64, size: u64) -> Run<()> {
+    let mut read = m.library.formatted.iter();
+    match read.any(|&(from, bytes)| from < to + size && to < from + bytes) {
+        true => undefined(
+            Undefined::BadArgument,
+            "a text that is formatted lies where it is written",
+        ),
+        false => Ok(()),
+    }
+}
+
 fn print_to_memory(m: &mut Machine<'_>, a: &Args<'_>, at: usize, list: bool) -> Run<u128> {
     let text = formatted(m, a, at, list)?;
+    must_be_apart(m, a.word(0)?, text.len() as u64 + 1)?;
     m.put_text(a.word(0)?, &text)?;
     int(text.len() as i64)
 }
@@ -59,6 +75,7 @@ fn print_bounded(m: &mut Machine<'_>, a: &Args<'_>, at: usize, list: bool) -> Ru
     let size = a.word(1)? as usize;
     if size > 0 {
         let kept = text.len().min(size - 1);
+        must_be_apart(m, a.word(0)?, kept as u64 + 1)?;
         m.put_text(a.word(0)?, &text[..kept])?;
     }
     int(text.len() as i64)

@@ -88,6 +88,7 @@ pub(super) fn find(name: &str) -> Option<Native> {
             let at = a.word(0)?;
             let length = m.memory.string(at)?.len() as u64;
             let text = m.text(a.word(1)?)?;
+            apart(at + length, a.word(1)?, text.len() as u64 + 1)?;
             m.put_text(at + length, &text)?;
             word(at)
         },
@@ -95,6 +96,7 @@ pub(super) fn find(name: &str) -> Option<Native> {
             let at = a.word(0)?;
             let length = m.memory.string(at)?.len() as u64;
             let text = bounded(m, a.word(1)?, a.word(2)?)?;
+            apart(at + length, a.word(1)?, text.len() as u64 + 1)?;
             m.put_text(at + length, &text)?;
             word(at)
         },
@@ -294,7 +296,10 @@ fn memset_like(name: &str) -> Native {
 
 /// So many bytes that the second argument leads to are not among those that the first leads to, unless it is the same place.
 fn must_be_apart(a: &Args<'_>, n: u64) -> Run<()> {
-    let (to, from) = (a.word(0)?, a.word(1)?);
+    apart(a.word(0)?, a.word(1)?, n)
+}
+
+fn apart(to: u64, from: u64, n: u64) -> Run<()> {
     if n > 0 && to != from && to >> 32 == from >> 32 && to.abs_diff(from) < n {
         let message = format!("a copy of {n} bytes between ranges that overlap");
         return undefined(Undefined::BadArgument, message);

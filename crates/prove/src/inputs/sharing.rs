@@ -143,7 +143,8 @@ pub fn connect(
     let mut entered: BTreeMap<String, Vec<(String, Before)>> = BTreeMap::new();
     for parameter in &all {
         for pointer in pointers_of(parameter) {
-            let ways = ways_of(&pointer, &before, &globals, wishes);
+            let near = &globals[..globals.len().min(MOST_GLOBALS)];
+            let ways = ways_of(&pointer, &before, near, wishes);
             for way in &ways {
                 if let (Target::Pointer { name, parameter }, Some(before)) = (&way.to, &way.before)
                 {
@@ -158,28 +159,49 @@ pub fn connect(
             before.push(pointer);
         }
     }
+    let all_ways = found.values().flatten();
+    let meet: Vec<(&str, &str)> = all_ways
+        .flat_map(|(name, ways)| ways.iter().map(move |way| (name.as_str(), way.to.name())))
+        .collect();
     for version in versions {
         for one in version.iter_mut() {
-            one.outside = wholes(&one.name, &before, &globals);
+            let own = before.iter().filter(|own| own.parameter == one.name);
+            let outside = own.map(|own| (own.name.clone(), wholes(own, &before, &globals, &meet)));
+            one.outside = outside.filter(|(_, wholes)| !wholes.is_empty()).collect();
             one.ways = found.get(&one.name).cloned().unwrap_or_default();
             one.before = entered.get(&one.name).cloned().unwrap_or_default();
         }
     }
 }
 
-/// Objects of a part of which a parameter could be the address: structures with such a member, and anything for bytes.
-fn wholes(parameter: &str, pointers: &[Pointer], globals: &[Global]) -> Vec<String> {
-    let own = pointers
-        .iter()
-        .find(|one| one.is_parameter && one.name == parameter);
-    let Some(own) = own.filter(|own| !own.text) else {
+/// Objects into which a pointer could lead, and does not: structures with such a member, anything for bytes, and for what lies in
+/// structures also globals and what is beyond the most ways.
+fn wholes(
+    own: &Pointer,
+    pointers: &[Pointer],
+    globals: &[Global],
+    meet: &[(&str, &str)],
+) -> Vec<String> {
+    if own.is_parameter && own.text {
         return Vec::new();
-    };
+    }
     let is_byte = matches!(own.to, Shape::Scalar(ty) if ty.size() == 1 && ty != Type::Bool);
-    let others = pointers.iter().filter(|one| one.parameter != own.parameter);
-    let others = others.filter(|one| has_part(&one.to, &own.to));
+    let is_scalar = matches!(own.to, Shape::Scalar(_) | Shape::Pointer { .. });
+    let is_met =
+        |other: &str| meet.contains(&(&own.name, other)) || meet.contains(&(other, &own.name));
+    let others = pointers.iter().filter(|one| {
+        if one.name == own.name || own.is_parameter && one.parameter == own.parameter {
+            return false;
+        }
+        // Two parameters are told of as a pair.
+        let is_pair = own.is_parameter && one.is_parameter;
+        has_part(&one.to, &own.to)
+            || !is_pair && is_byte && !are_compatible(&one.to, &own.to)
+            || !is_pair && is_scalar && are_compatible(&one.to, &own.to) && !is_met(&one.name)
+    });
     let used = globals.iter().filter(|global| {
-        has_part(&global.element, &own.to) || is_byte && !are_compatible(&global.element, &own.to)
+        let alike = are_compatible(&global.element, &own.to);
+        has_part(&global.element, &own.to) || is_byte && !alike || alike && !is_met(&global.name)
     });
     let others = others.map(|one| format!("*{}", one.name));
     others
@@ -386,6 +408,5 @@ fn globals_used(sources: &[Source], function: &str, parameters: &[ParameterShape
             });
         }
     }
-    all.truncate(MOST_GLOBALS);
     all
 }

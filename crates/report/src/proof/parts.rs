@@ -59,6 +59,8 @@ impl Report {
         }
         merged.endless = parts.iter().find_map(|report| report.endless.clone());
         for report in &parts {
+            add(&mut merged.limits, &report.limits);
+            add(&mut merged.succeeding, &report.succeeding);
             add(&mut merged.notes, &report.notes);
             add(&mut merged.inputs, &report.inputs);
             add(&mut merged.assumed, &report.assumed);
@@ -126,6 +128,8 @@ mod tests {
             instructions: None,
             arguments: None,
             fewer_arguments: false,
+            limits: Vec::new(),
+            succeeding: Vec::new(),
             verdict,
             checks: None,
             stated: true,

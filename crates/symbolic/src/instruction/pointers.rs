@@ -1,13 +1,18 @@
 //! Encodes calculations with pointers.
 
-use patchwright_ir::{Subscript, Type, Undefined};
-use patchwright_solve::Term;
+use patchwright_ir::{ObjectId, Subscript, Type, Undefined};
+use patchwright_solve::{Sort, Term};
 
 use crate::{
-    encoder::{Encoder, Go, State},
+    encoder::{Encoder, Go, State, World},
     encoding::Place,
     meaning::{self},
+    memory::{Kind, Object},
+    pointer::{Leaf, Number},
 };
+
+/// How the names of string literals begin.
+const STRING: &str = ".string";
 
 impl<'p> Encoder<'p> {
     /// An index within a part of an object must be one of that part's.
@@ -112,8 +117,9 @@ impl<'p> Encoder<'p> {
         self.terms.eq(pointer, zero)
     }
 
-    /// Whether two pointers are equal; those to different objects never are.
-    pub(super) fn same_address(&mut self, a: Term, b: Term) -> Term {
+    /// Whether two pointers are equal. Those to different objects are not, unless one leads behind the end of its object and the
+    /// other to the beginning of another, or both into string literals: that is not known.
+    pub(super) fn same_address(&mut self, world: &World, a: Term, b: Term) -> Term {
         if a == b {
             return self.terms.truth(true);
         }
@@ -138,7 +144,16 @@ impl<'p> Encoder<'p> {
                         let (a, b) = (self.number_of_leaf(one), self.number_of_leaf(other));
                         self.terms.eq(a, b)
                     }
-                    false => continue,
+                    false => match self.may_touch(world, one, other) {
+                        Some(touch) => {
+                            let bit = Sort::Bits(1);
+                            let open = self.open("whether two objects lie next to each other", bit);
+                            let yes = self.terms.constant(1, 1);
+                            let open = self.terms.eq(open, yes);
+                            self.terms.and(touch, open)
+                        }
+                        None => continue,
+                    },
                 };
                 let both = self.terms.and(one.condition, other.condition);
                 let here = self.terms.and(both, same);
@@ -146,6 +161,65 @@ impl<'p> Encoder<'p> {
             }
         }
         equal
+    }
+
+    /// When two pointers into different objects may be equal, if they may.
+    fn may_touch(&mut self, world: &World, one: &Leaf, other: &Leaf) -> Option<Term> {
+        let x = world.memory.get(one.object).cloned()?;
+        let y = world.memory.get(other.object).cloned()?;
+        let is_code =
+            |object: &Object| matches!(object.kind, Kind::Function(_) | Kind::Callback(_));
+        if is_code(&x) || is_code(&y) {
+            return None;
+        }
+        let behind = self.is_end_and_start((&x, one), (&y, other));
+        let before = self.is_end_and_start((&y, other), (&x, one));
+        let mut touch = self.terms.or(behind, before);
+        if let (Some(a), Some(b)) = (self.literal(one.object), self.literal(other.object)) {
+            let shared = self.same_tails((&a, one.offset), (&b, other.offset));
+            touch = self.terms.or(touch, shared);
+        }
+        (self.terms.as_truth(touch) != Some(false)).then_some(touch)
+    }
+
+    /// Whether one pointer leads behind the end of its object, and the other to the beginning of its own.
+    fn is_end_and_start(
+        &mut self,
+        (ended, end): (&Object, &Leaf),
+        (begun, begin): (&Object, &Leaf),
+    ) -> Term {
+        let zero = self.word(0);
+        let at_end = self.counted_from_start(ended, end.offset);
+        let at_begin = self.counted_from_start(begun, begin.offset);
+        let is_end = self.terms.eq(at_end, ended.size);
+        let is_begin = self.terms.eq(at_begin, zero);
+        let empty = self.terms.eq(ended.size, zero);
+        let some = self.terms.not(empty);
+        let is_end = self.terms.and(is_end, some);
+        self.terms.and(is_end, is_begin)
+    }
+
+    /// The bytes of a string literal.
+    fn literal(&self, number: Number) -> Option<Vec<u8>> {
+        let index = self.globals.iter().position(|&own| own == number)?;
+        let global = self.program.global(ObjectId(index as u32));
+        let is_literal = global.constant && global.name.starts_with(STRING);
+        let data = global.data.as_ref().filter(|_| is_literal)?;
+        let mut bytes = data.bytes.clone();
+        bytes.resize(usize::try_from(global.size).ok()?, 0);
+        Some(bytes)
+    }
+
+    /// Whether two places in literals are followed by the same bytes.
+    fn same_tails(&mut self, (a, at): (&[u8], Term), (b, other): (&[u8], Term)) -> Term {
+        let alike = a.iter().rev().zip(b.iter().rev());
+        let alike = alike.take_while(|(x, y)| x == y).count() as u64;
+        let (x, y) = (self.word(a.len() as u64), self.word(b.len() as u64));
+        let (x, y) = (self.terms.sub(x, at), self.terms.sub(y, other));
+        let most = self.word(alike);
+        let same = self.terms.eq(x, y);
+        let near = self.terms.ule(x, most);
+        self.terms.and(same, near)
     }
 
     pub(super) fn difference(

@@ -214,6 +214,42 @@ fn must_be_apart(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &World, size
     );
 }
 
+/// None of the bytes that are read may be among those that are written; each range is its beginning and its size.
+pub(super) fn must_not_overlap(
+    encoder: &mut Encoder<'_>,
+    call: &Call<'_>,
+    world: &World,
+    (to, written): (Term, Term),
+    (from, read): (Term, Term),
+) {
+    let x = encoder.targets(world, to, call.place);
+    let y = encoder.targets(world, from, call.place);
+    let mut overlap = encoder.terms.truth(false);
+    for one in x.leaves.iter().filter(|one| one.object != 0) {
+        for other in y.leaves.iter().filter(|other| other.object == one.object) {
+            let both = encoder.terms.and(one.condition, other.condition);
+            let distance = encoder.terms.sub(other.offset, one.offset);
+            let back = encoder.terms.neg(distance);
+            let within = encoder.terms.ult(distance, written);
+            let around = encoder.terms.ult(back, read);
+            let zero = encoder.word(0);
+            let none = encoder.terms.eq(written, zero);
+            let some = encoder.terms.not(none);
+            let around = encoder.terms.and(around, some);
+            let near = encoder.terms.or(within, around);
+            let here = encoder.terms.and(both, near);
+            overlap = encoder.terms.or(overlap, here);
+        }
+    }
+    encoder.undefined(
+        world,
+        overlap,
+        Undefined::BadArgument,
+        || format!("`{}`: a text that it reads lies where it writes", call.name),
+        call.place,
+    );
+}
+
 /// Asked by the functions that are written in C.
 fn apart(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Given {
     let size = size_of(encoder, call, world, 2)?;

@@ -3,12 +3,13 @@
 
 use patchwright_clib::{Fact, Special, facts, special};
 use patchwright_ir::Type;
-use patchwright_solve::{Float, Sort, Term};
+use patchwright_solve::{Float, Node, Sort, Term};
 
 use super::model::{Given, Model, usual};
 use crate::{
     calling::Call,
     encoder::{Encoder, World},
+    encoding::Place,
 };
 
 pub(super) fn find(name: &str) -> Option<Model> {
@@ -252,7 +253,10 @@ fn is_normal(encoder: &mut Encoder<'_>, call: &Call<'_>, _world: &mut World) -> 
     truth(encoder, holds)
 }
 
-fn sign(encoder: &mut Encoder<'_>, call: &Call<'_>, _world: &mut World) -> Given {
+fn sign(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Given {
+    if let Some((_, value)) = call.argument(0) {
+        encoder.sign_is_seen(world, value, call.place);
+    }
     match parts(encoder, call, 0) {
         Some(of) => truth(encoder, of.negative),
         None => Ok(None),
@@ -317,4 +321,45 @@ fn compare(encoder: &mut Encoder<'_>, call: &Call<'_>, order: Order) -> Given {
         }
     };
     truth(encoder, holds)
+}
+
+impl Encoder<'_> {
+    /// The bits of a value are looked at: which sign a NaN has that an operation made is up to the processor.
+    pub(crate) fn sign_is_seen(&mut self, world: &World, value: Term, place: &Place) {
+        if let Some(is_nan) = self.is_made_nan(value, 4) {
+            let reason = "the sign of a NaN that an operation makes";
+            self.unknown_where(world, is_nan, reason, place);
+        }
+    }
+
+    /// When a value is a NaN that an operation made, if it may be one.
+    fn is_made_nan(&mut self, value: Term, depth: u32) -> Option<Term> {
+        match self.terms.node(value) {
+            Node::FloatBinary(kind, ..) | Node::FloatSqrt(kind, _) => {
+                let is_nan = self.terms.float_is_nan(kind, value);
+                (self.terms.as_truth(is_nan) != Some(false)).then_some(is_nan)
+            }
+            Node::Ite(condition, a, b) if depth > 0 => {
+                let (x, y) = (
+                    self.is_made_nan(a, depth - 1),
+                    self.is_made_nan(b, depth - 1),
+                );
+                if x.is_none() && y.is_none() {
+                    return None;
+                }
+                let no = self.terms.truth(false);
+                Some(self.terms.ite(condition, x.unwrap_or(no), y.unwrap_or(no)))
+            }
+            // Turned around, as by `-`.
+            Node::BitXor(a, b) if depth > 0 => {
+                let found = self.is_made_nan(a, depth - 1);
+                found.or_else(|| self.is_made_nan(b, depth - 1))
+            }
+            // A part that has the sign.
+            Node::Extract { of, high, .. } if depth > 0 && high + 1 == self.terms.width(of) => {
+                self.is_made_nan(of, depth - 1)
+            }
+            _ => None,
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! Computes what a format of `printf` prints: bytes and their number.
 
-use patchwright_ir::Type;
+use patchwright_ir::{Type, Undefined};
 use patchwright_solve::{Sort, Term};
 
 use crate::{
@@ -29,6 +29,8 @@ enum Part {
 /// What a format gives.
 pub(super) struct Formatted {
     parts: Vec<Part>,
+    /// The strings that were read for it, and how many bytes of each (64 bits).
+    sources: Vec<(Term, Term)>,
 }
 
 /// Where the text goes, if it is printed: whether that is standard error.
@@ -85,6 +87,27 @@ impl<'f> Conversion<'f> {
         }
     }
 
+    /// The type of its argument, as far as its size and kind matter; nothing where it is not known.
+    fn wanted(&self) -> Option<Type> {
+        match self.letter {
+            _ if self.text.contains(&b'$') => None,
+            b's' | b'p' | b'n' | b'S' => Some(Type::Ptr),
+            b'a' | b'A' | b'e' | b'E' | b'f' | b'F' | b'g' | b'G' => {
+                match self.text.contains(&b'L') {
+                    true => Some(Type::F80),
+                    false => Some(Type::F64),
+                }
+            }
+            b'c' | b'd' | b'i' | b'u' | b'x' | b'X' | b'o'
+                if self.bits() == 64 && self.letter != b'c' =>
+            {
+                Some(Type::I64)
+            }
+            b'c' | b'd' | b'i' | b'u' | b'x' | b'X' | b'o' => Some(Type::I32),
+            _ => None,
+        }
+    }
+
     /// Bits of the integer that it prints.
     fn bits(&self) -> u32 {
         let has = |size: &[u8]| self.text.windows(size.len()).any(|part| part == size);
@@ -108,6 +131,7 @@ pub(super) fn formatted(
     stream: Stream,
 ) -> Go<Formatted> {
     let mut parts = Vec::new();
+    let mut sources = Vec::new();
     let mut text = Vec::new();
     let mut rest = format;
     let end_text =
@@ -143,18 +167,28 @@ pub(super) fn formatted(
         end_text(encoder, world, &mut parts, &mut text);
         // A width or precision that is an argument.
         for _ in 0..conversion.starred {
+            if let Some(&(ty, _)) = call.arguments.get(next) {
+                must_fit(encoder, call, world, "*", (ty, Type::I32))?;
+            }
             if let (Some((ty, value)), Some(error)) = (call.argument(next), stream) {
                 encoder.print(world, error, Piece::Value("*".to_owned(), ty, value));
             }
             next += 1;
         }
         if call.arguments.get(next).is_none() {
-            return Err(super::verifier::bad_argument(
+            return Err(super::verifier::bad_call(
                 encoder,
                 call,
                 world,
-                "the format has more conversions than there are arguments",
+                (
+                    Undefined::BadVariadic,
+                    "the format has more conversions than there are arguments",
+                ),
             ));
+        }
+        if let (Some(&(ty, _)), Some(wanted)) = (call.arguments.get(next), conversion.wanted()) {
+            let spelled = String::from_utf8_lossy(spelled).into_owned();
+            must_fit(encoder, call, world, &spelled, (ty, wanted))?;
         }
         let Some((ty, value)) = call.argument(next) else {
             encoder.unknown(
@@ -169,6 +203,8 @@ pub(super) fn formatted(
         match conversion.letter {
             b's' if is_plain => {
                 let (bytes, count) = string(encoder, call, world, value, stream)?;
+                let one = encoder.word(1);
+                sources.push((value, encoder.terms.add(count, one)));
                 parts.push(Part::Counted(bytes, count));
             }
             b'c' if is_plain => {
@@ -196,7 +232,28 @@ pub(super) fn formatted(
         }
     }
     end_text(encoder, world, &mut parts, &mut text);
-    Ok(Formatted { parts })
+    Ok(Formatted { parts, sources })
+}
+
+/// An argument must have the size and the kind that its conversion takes.
+fn must_fit(
+    encoder: &mut Encoder<'_>,
+    call: &Call<'_>,
+    world: &World,
+    spelled: &str,
+    (given, wanted): (Type, Type),
+) -> Go<()> {
+    let alike = given.size() == wanted.size() && !given.is_float() && !wanted.is_float();
+    if given == wanted || alike {
+        return Ok(());
+    }
+    let message = format!("`%{spelled}` gets an argument of type {}", given.in_c());
+    Err(super::verifier::bad_call(
+        encoder,
+        call,
+        world,
+        (Undefined::BadVariadic, &message),
+    ))
 }
 
 /// The digits of an integer.
@@ -295,7 +352,7 @@ fn some_byte(encoder: &mut Encoder<'_>) -> Term {
     encoder.terms.ite(is_end, other, any)
 }
 
-/// The bytes of a string up to its zero, and how many there are. Where it is null, that is printed.
+/// The bytes of a string up to its zero, and how many there are.
 fn string(
     encoder: &mut Encoder<'_>,
     call: &Call<'_>,
@@ -303,42 +360,17 @@ fn string(
     text: Term,
     stream: Stream,
 ) -> Go<(Vec<Term>, Term)> {
-    const NULL: &[u8] = b"(null)";
     let null = encoder.is_null(text);
     let null = encoder.settled(null, call.place);
+    let message = || format!("`{}`: a null pointer in place of a text", call.name);
+    encoder.undefined(world, null, Undefined::NullPointer, message, call.place);
     let before = world.path.clone();
-    let mut bytes = Vec::new();
-    let mut count = encoder.word(0);
     let there = encoder.terms.not(null);
-    if let Some(path) = before.and(encoder.terms, there) {
-        world.path = path;
-        let read = read_string(encoder, call, world, text, stream);
-        let lost = match read {
-            Ok((all, length, lost)) => {
-                (bytes, count) = (all, length);
-                lost
-            }
-            Err(Dead) => there,
-        };
-        let goes_on = encoder.terms.not(lost);
-        world.path = before.and(encoder.terms, goes_on).ok_or(Dead)?;
-    }
-    if let Some(path) = world.path.and(encoder.terms, null) {
-        let before = std::mem::replace(&mut world.path, path);
-        if let Some(error) = stream {
-            encoder.print(world, error, Piece::Text(NULL.to_vec()));
-        }
-        world.path = before;
-        for (index, &byte) in NULL.iter().enumerate() {
-            let byte = encoder.terms.constant(8, u128::from(byte));
-            match bytes.get_mut(index) {
-                Some(other) => *other = encoder.terms.ite(null, byte, *other),
-                None => bytes.push(byte),
-            }
-        }
-        let length = encoder.word(NULL.len() as u64);
-        count = encoder.terms.ite(null, length, count);
-    }
+    world.path = before.and(encoder.terms, there).ok_or(Dead)?;
+    let (bytes, count, lost) = read_string(encoder, call, world, text, stream)?;
+    let goes_on = encoder.terms.not(lost);
+    let goes_on = encoder.terms.and(there, goes_on);
+    world.path = before.and(encoder.terms, goes_on).ok_or(Dead)?;
     Ok((bytes, count))
 }
 
@@ -417,6 +449,32 @@ fn read_string(
 }
 
 impl Formatted {
+    /// None of the strings that are read may lie in what is written from `to` on: the text and its zero, with a size (64 bits)
+    /// no more than that.
+    pub(super) fn must_be_apart(
+        &self,
+        encoder: &mut Encoder<'_>,
+        call: &Call<'_>,
+        world: &World,
+        to: Term,
+        size: Option<Term>,
+    ) {
+        if self.sources.is_empty() {
+            return;
+        }
+        let count = self.count(encoder);
+        let count = encoder.terms.zero_extend(count, 64);
+        let one = encoder.word(1);
+        let mut written = encoder.terms.add(count, one);
+        if let Some(size) = size {
+            let less = encoder.terms.ult(size, written);
+            written = encoder.terms.ite(less, size, written);
+        }
+        for &(from, read) in &self.sources {
+            super::allocation::must_not_overlap(encoder, call, world, (to, written), (from, read));
+        }
+    }
+
     /// How many bytes there are, as an `int`.
     pub(super) fn count(&self, encoder: &mut Encoder<'_>) -> Term {
         let mut count = encoder.word(0);

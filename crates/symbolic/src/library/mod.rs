@@ -15,6 +15,7 @@ mod unknown;
 mod unsupported;
 mod verifier;
 
+pub use scanf::SCANF_SUCCEEDS;
 pub(crate) use unknown::called;
 
 use model::Model;

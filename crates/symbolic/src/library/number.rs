@@ -18,7 +18,7 @@ pub(super) fn find(name: &str) -> Option<Model> {
     match name {
         "atoi" => usual(int),
         "atol" | "atoll" => usual(long),
-        "strtol" | "strtoll" => usual(decimal),
+        "strtol" | "strtoll" | "__isoc23_strtol" | "__isoc23_strtoll" => usual(decimal),
         _ => None,
     }
 }
@@ -27,8 +27,43 @@ fn int(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Given {
     Ok(number(encoder, call, world, Type::I32).map(Some))
 }
 
+/// What does not fit is not defined, and may set `errno`.
 fn long(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Given {
-    Ok(number(encoder, call, world, Type::I64).map(Some))
+    let value = number(encoder, call, world, Type::I64);
+    if let Some(value) = value.filter(|_| encoder.asks_for_errno()) {
+        let least = encoder.terms.constant(64, i64::MIN as u64 as u128);
+        let most = encoder.terms.constant(64, i64::MAX as u128);
+        let (lowest, highest) = (
+            encoder.terms.eq(value, least),
+            encoder.terms.eq(value, most),
+        );
+        let over = encoder.terms.or(lowest, highest);
+        let what = format!("what `{}` sets errno to", call.name);
+        let open = encoder.open(&what, Sort::Bits(32));
+        encoder.set_errno_where(world, over, open);
+    }
+    Ok(value.map(Some))
+}
+
+/// Where the program asks for `errno`, any number that a text may say: what does not fit sets `errno`.
+fn fitting(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Given {
+    if !encoder.asks_for_errno() {
+        return Ok(number(encoder, call, world, Type::I64).map(Some));
+    }
+    let Some(value) = number(encoder, call, world, Type::I128) else {
+        return Ok(None);
+    };
+    let terms = &mut *encoder.terms;
+    let least = terms.constant(128, i128::from(i64::MIN) as u128);
+    let most = terms.constant(128, i64::MAX as u128);
+    let (below, above) = (terms.slt(value, least), terms.slt(most, value));
+    let over = terms.or(below, above);
+    let fitting = terms.ite(above, most, value);
+    let fitting = terms.ite(below, least, fitting);
+    let fitting = terms.extract(fitting, 63, 0);
+    let range = terms.constant(32, 34);
+    encoder.set_errno_where(world, over, range);
+    Ok(Some(Some(fitting)))
 }
 
 /// Only with base 10, and without asking where the number ends.
@@ -40,7 +75,7 @@ fn decimal(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Giv
     if !is(encoder, 1, 0) || !is(encoder, 2, 10) {
         return Ok(None);
     }
-    long(encoder, call, world)
+    fitting(encoder, call, world)
 }
 
 /// The number that stands for an argument of the program, if the call reads one from its beginning.

@@ -155,6 +155,7 @@ fn sprintf(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Giv
     };
     let at = 1 + usize::from(is_limited) + if checked { 2 } else { 0 };
     let text = text_of(encoder, call, world, at, None)?;
+    text.must_be_apart(encoder, call, world, to, size);
     text.write(encoder, call, world, to, size)?;
     Ok(Some(Some(text.count(encoder))))
 }

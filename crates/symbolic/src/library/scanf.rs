@@ -38,6 +38,10 @@ struct Conversion {
     behind_text: bool,
 }
 
+/// What is taken for granted where the program does not look at what `scanf` returns.
+pub const SCANF_SUCCEEDS: &str =
+    "`scanf` succeeds wherever the program does not look at its result";
+
 impl Conversion {
     fn is_word(&self) -> bool {
         self.spelled == "s"
@@ -128,8 +132,7 @@ pub(super) fn scanf(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut Worl
         return Err(Dead);
     };
     if !call.used {
-        encoder
-            .note("`scanf` succeeds wherever the program does not look at its result".to_owned());
+        encoder.note(SCANF_SUCCEEDS.to_owned());
     }
     let mut count = encoder.terms.constant(32, 0);
     let one = encoder.terms.constant(32, 1);

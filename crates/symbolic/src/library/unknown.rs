@@ -50,6 +50,7 @@ pub(crate) fn called(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut Wor
             ));
         }
         None => {
+            encoder.has_unknown_callee = true;
             let reached = reachable(encoder, call, world)?;
             let what = format!("what `{}` writes", call.name);
             for &number in &reached {
@@ -205,6 +206,20 @@ impl Encoder<'_> {
         let what = format!("what `{}` sets errno to", call.name);
         let value = self.open(&what, Sort::Bits(32));
         self.set_errno(world, value);
+    }
+
+    /// Whether the program looks at `errno`.
+    pub(crate) fn asks_for_errno(&self) -> bool {
+        let mut modules = self.program.modules.iter();
+        modules.any(|module| {
+            let file = module.files.first();
+            let is_own = !file.is_some_and(|file| crate::encoder::is_library(&file.path));
+            is_own
+                && module
+                    .functions
+                    .iter()
+                    .any(|one| one.name == "__errno_location")
+        })
     }
 
     /// Gives `errno` a value.

@@ -310,11 +310,21 @@ pub(super) fn bad_argument(
     world: &World,
     message: &str,
 ) -> Dead {
+    bad_call(encoder, call, world, (Undefined::BadArgument, message))
+}
+
+/// The same for another kind of mistake.
+pub(super) fn bad_call(
+    encoder: &mut Encoder<'_>,
+    call: &Call<'_>,
+    world: &World,
+    (kind, message): (Undefined, &str),
+) -> Dead {
     let yes = encoder.terms.truth(true);
     encoder.undefined(
         world,
         yes,
-        Undefined::BadArgument,
+        kind,
         || format!("`{}`: {message}", call.name),
         call.place,
     );

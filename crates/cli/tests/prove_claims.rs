@@ -1,0 +1,285 @@
+//! `patchwright prove` claims nothing that an execution, or another compiler, makes untrue: what it cannot know is unknown, and
+//! what it takes for granted is said.
+
+use crate::common::{Place, prove};
+
+/// The answer about a function or, without a name, a program.
+fn answered(place: &Place, function: Option<&str>, text: &str, flags: &[&str]) -> String {
+    let head = "#include <assert.h>\n#include <errno.h>\n#include <math.h>\n#include <stdio.h>\n\
+                #include <stdlib.h>\n#include <string.h>\n";
+    place.write("unit.c", format!("{head}{text}\n"));
+    let entry = function.map_or(vec![], |name| vec!["--function", name]);
+    let flags = [&["project/unit.c"], entry.as_slice(), flags].concat();
+    let (status, told, errors) = prove(place, &flags);
+    assert!(matches!(status, Some(0 | 1 | 5)), "{text}\n{told}{errors}");
+    told
+}
+
+#[track_caller]
+fn expect(text: &str, function: Option<&str>, flags: &[&str], expected: &[&str]) {
+    let place = Place::new();
+    let told = answered(&place, function, text, flags);
+    for one in expected {
+        assert!(told.contains(one), "{text}\n{one}\n{told}");
+    }
+}
+
+#[test]
+fn pointers_in_structures_are_said_to_lead_to_no_part_of_others() {
+    for (body, expected) in [
+        (
+            "struct Box { int *top; int used; };\n\
+             void f(struct Box *box) { if (!box->top) return; box->used = 2; *box->top = 7; assert(box->used == 2); }",
+            "Assumed: `box->top` leads to no part of `*box`",
+        ),
+        (
+            "struct Line { char *text; long size; };\n\
+             void f(struct Line *line) { if (!line->text) return; line->size = 0; line->text[0] = 'x'; assert(!line->size); }",
+            "Assumed: `line->text` leads to no part of `*line`",
+        ),
+        (
+            "long total; struct Part { long *sum; };\n\
+             void f(struct Part *part) { if (!part->sum) return; total = 4; *part->sum = 0; assert(total == 4); }",
+            "Assumed: `part->sum` leads to no part of `total`",
+        ),
+    ] {
+        expect(body, Some("f"), &[], &["Proved", expected]);
+    }
+}
+
+#[test]
+fn numbers_that_are_too_large_set_errno() {
+    for call in ["strtol(v[1], NULL, 10)", "strtoll(v[1], 0, 10)"] {
+        let text = format!(
+            "int main(int n, char **v) {{ if (n != 2) return 1; errno = 0; long k = {call};\n\
+             if (k < 0 && errno != 0) assert(k > -4000000000); return 0; }}"
+        );
+        expect(&text, None, &[], &["Fails: the assertion fails", "agrees"]);
+    }
+    let text = "int main(int n, char **v) { if (n != 2) return 1; errno = 0; long k = atol(v[1]);\n\
+                assert(errno == 0 || k > 5); return 0; }";
+    expect(text, None, &[], &["Unknown"]);
+    // What fits leaves it alone.
+    expect(
+        "int main(int n, char **v) { if (n != 2) return 1; errno = 0; long k = strtol(v[1], NULL, 10);\n\
+         if (errno) assert(k == 9223372036854775807 || k == -9223372036854775807 - 1); return 0; }",
+        None,
+        &[],
+        &["Proved"],
+    );
+}
+
+#[test]
+fn the_environment_is_not_known() {
+    for text in [
+        "int main(int n, char **v, char **e) { int i = 0; while (e[i]) i++; assert(i < 3); return 0; }",
+        "extern char **environ; int main(void) { assert(environ[0] == NULL); return 0; }",
+    ] {
+        expect(text, None, &[], &["Unknown"]);
+    }
+}
+
+#[test]
+fn memory_that_a_function_loses_is_a_leak() {
+    let flags = ["--check", "leak"];
+    for (text, expected) in [
+        (
+            "int f(int n) { int *p = malloc(12); if (n > 99) return 2; free(p); return 0; }",
+            "Fails: memory to which nothing leads any more",
+        ),
+        (
+            "int f(int n) { char *p = malloc(n > 0); p = malloc(3); free(p); return 0; }",
+            "Fails: memory to which nothing leads any more",
+        ),
+        ("char *f(void) { return malloc(9); }", "Proved"),
+        ("char *kept; void f(void) { kept = malloc(9); }", "Proved"),
+        (
+            "struct Cell { struct Cell *next; };\n\
+             struct Cell *f(void) { struct Cell *a = malloc(sizeof *a); a->next = malloc(sizeof *a); a->next->next = 0; return a; }",
+            "Proved",
+        ),
+        (
+            "struct Cell { struct Cell *next; };\n\
+             int f(void) { struct Cell *a = malloc(sizeof *a); a->next = a; return 0; }",
+            "Fails: memory to which nothing leads any more",
+        ),
+        (
+            "void keep(char *p); void f(void) { keep(malloc(4)); }",
+            "Unknown",
+        ),
+    ] {
+        expect(text, Some("f"), &flags, &[expected]);
+    }
+}
+
+#[test]
+fn a_format_gets_arguments_of_its_types() {
+    for text in [
+        "void f(float x) { printf(\"%x\\n\", x); }",
+        "void f(long x) { if (x == 12) printf(\"at %d\\n\", x); }",
+        "void f(int x) { printf(\"%*d %g\\n\", 4, x, x); }",
+        "void f(int x) { char b[9]; snprintf(b, sizeof b, \"%s\", x); }",
+        "void f(int x) { printf(\"%d of %d\\n\", x); }",
+    ] {
+        expect(
+            text,
+            Some("f"),
+            &[],
+            &["Fails: `", "The interpreter agrees"],
+        );
+    }
+    expect(
+        "void f(unsigned x, short y, long long z, char *s) { printf(\"%d %x %hd %ld %c %p %.2f\\n\", x, y, y, z, y, (void *)s, 0.5f); }",
+        Some("f"),
+        &[],
+        &["Proved"],
+    );
+}
+
+#[test]
+fn a_text_is_not_written_over_what_it_is_made_of() {
+    for body in [
+        "char b[40] = \"one\"; sprintf(b, \"%s!\", b);",
+        "char b[40] = \"one\"; snprintf(b, 9, \"<%s\", b + 1);",
+        "char b[40] = \"one\"; strcat(b, b);",
+        "char b[40] = \"one\"; strncat(b, b + 1, 5);",
+        "char b[40] = \"one\"; memcpy(b, b + 2, 5);",
+    ] {
+        let text = format!("void f(void) {{ {body} }}");
+        expect(&text, Some("f"), &[], &["Fails:", "The interpreter agrees"]);
+    }
+    expect(
+        "void f(void) { char b[40] = \"one\"; sprintf(b + 4, \"%s\", b); assert(b[4] == 'o'); }",
+        Some("f"),
+        &[],
+        &["Proved"],
+    );
+}
+
+#[test]
+fn a_null_pointer_is_no_text() {
+    for call in [
+        "printf(\"%s\\n\", s)",
+        "printf(\"(%s)\", s)",
+        "char b[9]; sprintf(b, \"%s\", s)",
+    ] {
+        let text = format!("void f(int x) {{ const char *s = x > 6 ? NULL : \"b\"; {call}; }}");
+        expect(
+            &text,
+            Some("f"),
+            &[],
+            &["Fails:", "null pointer", "The interpreter agrees"],
+        );
+    }
+}
+
+#[test]
+fn truth_values_of_other_bytes_are_not_known() {
+    let text = "int f(unsigned char c) { _Bool b; memcpy(&b, &c, 1); assert(b < 2); return 0; }";
+    expect(text, Some("f"), &[], &["Unknown", "neither 0 nor 1"]);
+    let text = "int f(unsigned char c) { _Bool b = c; assert(b == (c != 0)); return 0; }";
+    expect(text, Some("f"), &[], &["Proved"]);
+}
+
+#[test]
+fn where_objects_lie_is_not_known() {
+    for (text, expected) in [
+        (
+            "void f(void) { char a[3], b[3]; assert(a + 3 != b); }",
+            "Unknown",
+        ),
+        (
+            "int m[2], n[2]; void f(int *q) { q = n + 2; assert(q != m); }",
+            "Unknown",
+        ),
+        (
+            "void f(void) { char a[3], b[3]; assert(a + 2 != b); }",
+            "Proved",
+        ),
+        (
+            "void f(void) { const char *a = \"second\" + 3, *b = \"ond\"; assert(a != b); }",
+            "Unknown",
+        ),
+        (
+            "void f(void) { const char *a = \"second\" + 2, *b = \"ond\"; assert(a != b); }",
+            "Proved",
+        ),
+        (
+            "int f(const int *p, int n) { int s = 0; for (const int *e = p + 4; p != e; p++) s |= *p; return s; }",
+            "Proved",
+        ),
+    ] {
+        expect(text, Some("f"), &[], &[expected]);
+    }
+}
+
+#[test]
+fn the_sign_of_a_nan_that_is_made_is_not_known() {
+    for (text, expected) in [
+        (
+            "void f(double x) { double n = x - x; assert(!signbit(n)); }",
+            "Unknown",
+        ),
+        (
+            "void f(float x) { union { float f; unsigned u; } n; n.f = x - x; assert(!(n.u >> 31)); }",
+            "Unknown",
+        ),
+        (
+            "void f(double x, double y) { if (x > 1 && y > 1 && x < 9 && y < 9) assert(!signbit(x * y)); }",
+            "Proved",
+        ),
+    ] {
+        expect(text, Some("f"), &[], &[expected]);
+    }
+}
+
+#[test]
+fn an_order_of_operands_that_is_taken_is_said() {
+    let said = "operands are evaluated from left to right";
+    for text in [
+        "int k; int one(void) { return k = 1; } int two(void) { return k = 2; }\n\
+         void f(void) { int s = one() + two(); assert(s == 3 && k == 2); }",
+        "int k; int one(void) { return k = 1; } int sum(int a, int b) { return a + b; }\n\
+         void f(void) { k = 5; assert(sum(k, one()) == 6); }",
+        "void f(int i) { int a[9] = {0}; if (i < 0 || i > 7) return; a[i] = i++; assert(i > 0); }",
+    ] {
+        expect(text, Some("f"), &[], &[said, "unit.c:"]);
+    }
+    let place = Place::new();
+    let text = "int k; int one(void) { return k = 1; } int sum(int a, int b) { return a + b; }\n\
+                void f(int i, int *p) { assert(sum(one(), i) == i + 1 || i > 9); *p = i + one(); p[0] += sum(i, 2); }";
+    let told = answered(&place, Some("f"), text, &[]);
+    assert!(!told.contains(said), "{told}");
+}
+
+#[test]
+fn the_headline_says_how_far_inputs_go() {
+    for (text, expected) in [
+        (
+            "int main(void) { int n = 0; scanf(\"%d\", &n); assert(n <= n); return 0; }",
+            "holds for all inputs, where `scanf` succeeds.",
+        ),
+        (
+            "int main(void) { int b[70], n = 0, c; while ((c = getchar()) != EOF) b[n++] = c; return b[0] * 0; }",
+            "Fails: ",
+        ),
+        (
+            "int main(void) { int n = 0; while (getchar() != EOF) n++; assert(n >= 0); return 0; }",
+            "as far as 64 bytes of standard input",
+        ),
+        (
+            "int main(int n, char **v) { char b[100]; if (n == 2) strcpy(b, v[1]); return 0; }",
+            "Fails: ",
+        ),
+        (
+            "int main(int n, char **v) { if (n == 2) assert(strlen(v[1]) < 9999); return 0; }",
+            "bytes of each argument",
+        ),
+        (
+            "int main(void) { assert(getchar() < 256); return 0; }",
+            "holds for all inputs.\n",
+        ),
+    ] {
+        expect(text, None, &[], &[expected]);
+    }
+}
