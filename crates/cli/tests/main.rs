@@ -6,6 +6,7 @@ mod cache;
 mod ci;
 mod common;
 mod compare;
+mod compare_calls;
 mod compare_inputs;
 mod compare_pointers;
 mod compare_projects;

@@ -33,6 +33,7 @@
 
 mod checker;
 mod fact;
+mod latitude;
 mod meaning;
 mod special;
 mod table;
@@ -40,6 +41,7 @@ mod view;
 
 pub use checker::{Question, Statement, question, statement};
 pub use fact::{Argument, Content, Extent, Fact, Size};
+pub use latitude::latitude;
 pub use meaning::{Meaning, meaning};
 pub use special::{Special, special};
 pub use view::{

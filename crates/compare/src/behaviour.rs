@@ -2,7 +2,7 @@
 
 use patchwright_ir::Type;
 use patchwright_solve::{Node, Term, Terms};
-use patchwright_symbolic::{Encoding, Piece};
+use patchwright_symbolic::{Encoding, Piece, SEEN};
 
 use rustc_hash::FxHashMap;
 
@@ -327,6 +327,15 @@ fn type_of(printer: &Printer<'_>, part: Term) -> Type {
     }
 }
 
+/// The text that a word of memory is, if it is one.
+fn text_of(printer: &Printer<'_>, word: Term) -> Option<String> {
+    let bytes = printer.terms.as_constant(word)?.to_le_bytes();
+    let text = bytes.split(|&byte| byte == 0).next()?;
+    let rest = bytes[text.len()..].iter().all(|&byte| byte == 0);
+    let is_text = !text.is_empty() && text.iter().all(|byte| matches!(byte, b' '..=b'~'));
+    (rest && is_text).then(|| String::from_utf8_lossy(text).into_owned())
+}
+
 fn printed(printer: &Printer<'_>, pieces: &[Piece]) -> String {
     let mut format = String::new();
     let mut values = String::new();
@@ -335,6 +344,12 @@ fn printed(printer: &Printer<'_>, pieces: &[Piece]) -> String {
             Piece::Text(bytes) => {
                 let text = String::from_utf8_lossy(bytes);
                 format.extend(text.escape_debug().filter(|&c| c != '\0'));
+            }
+            Piece::Value(spelled, _, value)
+                if spelled == SEEN && text_of(printer, *value).is_some() =>
+            {
+                let text = text_of(printer, *value).unwrap_or_default();
+                format.push_str(&format!(" '{text}'"));
             }
             Piece::Value(spelled, ty, value) => {
                 format.push_str(spelled);

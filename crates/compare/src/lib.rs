@@ -45,7 +45,7 @@ pub use holders::{Holder, holders};
 pub use interactions::{Sequence, executes_change, sequences};
 pub use leads::spelled;
 pub use mutate::{Case, Mutator, shrunk, words};
-pub use pair::{Pair, Seen, Side};
+pub use pair::{ERRNO, ONE_NAN, Pair, Seen, Side, is_assumption};
 pub use partition::{Behaviour, Explored, Explorer, Extent, Kind, Partition, Strategy};
 pub use paths::{Followed, Found, Paths, Stop, Turning};
 pub use rounds::{Rounds, Together};

@@ -2,8 +2,8 @@
 
 use patchwright_solve::{Rings, Term, Terms};
 use patchwright_symbolic::{
-    Difference, Encoding, FailureKind, Input, InputKind, Piece, Place, UnwindingKind, difference,
-    printed_differently,
+    Difference, Encoding, FailureKind, Input, InputKind, LEFT_OPEN, Piece, Place, UnwindingKind,
+    difference, printed_differently,
 };
 
 use crate::{
@@ -107,6 +107,20 @@ pub struct Pair {
     pub(crate) not_compared: Vec<String>,
     /// What results lead to that are pointers.
     pub(crate) pointees: Pointees,
+    /// Two different calculations may both give NaN.
+    nans: bool,
+}
+
+/// What `errno` is called among the results.
+pub const ERRNO: &str = "errno";
+
+/// What is assumed of floating point.
+pub const ONE_NAN: &str =
+    "any NaN is the same as any other, also where it is printed, with or without a sign";
+
+/// Whether a note says what the answer takes for granted, so that it does not hold for all inputs or all C libraries.
+pub fn is_assumption(note: &str) -> bool {
+    note == ONE_NAN || note.ends_with(LEFT_OPEN)
 }
 
 impl Pair {
@@ -121,6 +135,10 @@ impl Pair {
         holders: &[Holder],
         input: u32,
     ) -> Pair {
+        let alone_there = match is_program {
+            true => Vec::new(),
+            false => changed_alone(terms, &old, &new),
+        };
         for encoding in [&mut old, &mut new] {
             if is_program {
                 encoding.outcome.objects.clear();
@@ -146,7 +164,16 @@ impl Pair {
                 not_compared.push(reason);
             }
         }
+        if old.outcome.uses_errno || new.outcome.uses_errno {
+            for encoding in [&mut old, &mut new] {
+                if let (false, Some(errno)) = (is_program, encoding.outcome.errno) {
+                    let objects = &mut encoding.outcome.objects;
+                    objects.push((ERRNO.to_owned(), vec![errno]));
+                }
+            }
+        }
         let found = difference(terms, &old, &new);
+        let nans = found.nans;
         not_compared.extend(found.unknown);
         let no = terms.truth(false);
         let alone = found.fails.map(|condition| condition.unwrap_or(no));
@@ -216,6 +243,7 @@ impl Pair {
             place: None,
             is_bound: false,
         }));
+        limits.extend(alone_there);
         let mut limited = terms.or_all(limits.iter().map(|limit| limit.condition));
         // Of inputs that take another path than the one that was followed nothing is said.
         let turns = old.turns.iter().chain(&new.turns);
@@ -237,6 +265,7 @@ impl Pair {
             finishes,
             not_compared,
             pointees,
+            nans,
         };
         if terms.as_truth(pair.different) != Some(false) {
             pair.unify(terms);
@@ -300,6 +329,9 @@ impl Pair {
     /// Returns the assumptions of both encodings, for the report.
     pub fn notes(&self) -> Vec<String> {
         let mut all: Vec<String> = Vec::new();
+        if self.nans {
+            all.push(ONE_NAN.to_owned());
+        }
         for encoding in &self.encodings {
             for note in &encoding.notes {
                 if !all.contains(note) {
@@ -325,6 +357,29 @@ fn seen(difference: &Difference) -> Seen {
             None => Seen::Result,
         },
     }
+}
+
+/// Objects that only one version has, and changes: what later calls make of that is not known.
+fn changed_alone(terms: &Terms, old: &Encoding, new: &Encoding) -> Vec<Limit> {
+    let mut all = Vec::new();
+    for (side, own, other) in [(Side::Old, old, new), (Side::New, new, old)] {
+        for (name, condition) in &own.outcome.changed {
+            let has = other.outcome.objects.iter().any(|(known, _)| known == name);
+            if has || terms.as_truth(*condition) == Some(false) {
+                continue;
+            }
+            all.push(Limit {
+                condition: *condition,
+                reason: format!(
+                    "`{name}`, which only {} has, is changed, and what later calls make of that is not compared",
+                    side.name()
+                ),
+                place: None,
+                is_bound: false,
+            });
+        }
+    }
+    all
 }
 
 /// What stands in bytes that belong to no member is the same in both: nobody may look at it.

@@ -736,6 +736,7 @@ fn input_type(kind: &patchwright_symbolic::InputKind) -> Option<Option<patchwrig
     match kind {
         InputKind::Argument(ty) | InputKind::Initial(ty) => Some(Some(*ty)),
         InputKind::Returned { ty, .. }
+        | InputKind::Outside { ty, .. }
         | InputKind::Scanned { ty, .. }
         | InputKind::ArgumentNumber(_, ty) => Some(Some(*ty)),
         InputKind::Called { ty, .. } => Some(Some(*ty).filter(|ty| *ty != Type::Void)),

@@ -452,7 +452,7 @@ impl Proof<'_> {
             ends_at.push(at.unwrap_or_else(|| terms.constant(32, 0)));
             made.push(encoding);
         }
-        let (Some(new), Some(old)) = (made.pop(), made.pop()) else {
+        let (Some(mut new), Some(mut old)) = (made.pop(), made.pop()) else {
             return Err(NotProved);
         };
         let names = |one: &Encoding| -> BTreeSet<String> {
@@ -461,6 +461,10 @@ impl Proof<'_> {
         };
         if names(&old) != names(&new) {
             return Err(NotProved);
+        }
+        // Both have the same.
+        for one in [&mut old, &mut new] {
+            one.outcome.changed.clear();
         }
         let terms = &mut self.terms;
         let no = terms.truth(false);

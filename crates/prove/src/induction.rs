@@ -512,6 +512,7 @@ impl Proof<'_> {
                     | InputKind::Before { .. }
                     | InputKind::Initial(_)
                     | InputKind::Returned { .. }
+                    | InputKind::Outside { .. }
                     | InputKind::Present
                     | InputKind::Unfit
                     | InputKind::Scanned { .. }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use patchwright_ir::{Callee, InstructionKind, Module, Target, Type, Value};
 use patchwright_symbolic::{
-    InputKind, ParameterShape, Shape,
+    InputKind, ParameterShape, Shape, changing,
     inputs::{self, Way},
     naming,
 };
@@ -143,8 +143,10 @@ pub fn beginning(module: &Module, function: &str, havoc: bool) -> Option<String>
             open.extend(names.filter(|name| seen.insert(name)));
         }
     }
+    let changing = changing(module);
     let names: Vec<String> = used
         .iter()
+        .filter(|name| changing.contains(**name))
         // One of a function has a number behind its name.
         .map(|name| format!("`{}`", name.split('.').next().unwrap_or(name)))
         .collect();

@@ -402,6 +402,7 @@ pub(crate) fn input_type(kind: &InputKind) -> Option<Type> {
     match kind {
         InputKind::Argument(ty) | InputKind::Initial(ty) | InputKind::Unwritten(ty) => Some(*ty),
         InputKind::Returned { ty, .. }
+        | InputKind::Outside { ty, .. }
         | InputKind::Scanned { ty, .. }
         | InputKind::ArgumentNumber(_, ty) => Some(*ty),
         InputKind::Called { ty, .. } => Some(*ty).filter(|ty| *ty != Type::Void),

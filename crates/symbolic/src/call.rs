@@ -1,13 +1,13 @@
 //! Encodes calls: of routines with bodies, of models of the library, and of unknown functions.
 
-use patchwright_clib::{Statement, statement};
+use patchwright_clib::{Statement, latitude, statement};
 use patchwright_ir::{Callee, Instruction, InstructionKind, RoutineId, Type, Undefined};
 use patchwright_solve::{Sort, Term};
 
 use crate::{
     calling::Call,
     encoder::{Dead, Encoder, Frame, Go, State, World},
-    encoding::{InputKind, Piece, Place},
+    encoding::{InputKind, LEFT_OPEN, Piece, Place},
     library, meaning,
     memory::Kind,
     run::Returned,
@@ -200,6 +200,9 @@ impl<'p> Encoder<'p> {
             });
         }
         let of_library = self.is_of_library(routine);
+        if of_library && let Some(text) = latitude(call.name) {
+            self.note(format!("`{}`: {text}{LEFT_OPEN}", call.name));
+        }
         if let (Type::Aggregate { size }, Some(address)) = (call.result, result_address)
             && of_library
             && statement(call.name) == Some(Statement::Any)
@@ -227,6 +230,14 @@ impl<'p> Encoder<'p> {
         }
         if self.program.body(routine).is_some() {
             return self.call_body(routine, call.arguments, world, result_address, call.place);
+        }
+        if let Some(&at) = self.outside.get(&routine) {
+            let value = self.outside_call(at, call, &mut world)?;
+            return Ok(Returned {
+                world,
+                value,
+                written,
+            });
         }
         library::called(self, call, &mut world)?;
         let value = self.returned_by_unknown(call, &world);
@@ -305,7 +316,7 @@ impl<'p> Encoder<'p> {
     }
 
     /// No body was given, or it is one of our models.
-    fn is_of_library(&self, routine: RoutineId) -> bool {
+    pub(crate) fn is_of_library(&self, routine: RoutineId) -> bool {
         let program = self.program;
         let entry = program.routine(routine);
         if !entry.defined {

@@ -21,6 +21,8 @@ use crate::{
 
 /// Calls of one function of which it is known what it gives, at most.
 const MOST_CALLS: u32 = 24;
+/// The same, of one that no execution makes.
+const MOST_OUTSIDE: u32 = 96;
 /// Bytes of an object that a called function can look at, at most.
 const MOST_LOOKED_AT: u64 = 64;
 
@@ -69,17 +71,26 @@ impl Encoder<'_> {
             return Err(Dead);
         }
         self.note(format!(
-            "`{}` is any function: it gives any value and changes nothing",
+            "`{}` is any function: it gives any value and changes nothing behind its arguments",
             call.name
         ));
         self.write_call(call, &world);
+        let shared = self.options.outside.is_some().then_some(at);
+        self.others_may_write(shared, call, &mut world)?;
         let count = world.called[at];
         let one = self.terms.constant(32, 1);
         Rc::make_mut(&mut world.called)[at] = self.terms.add(count, one);
         let value = match call.result {
             Type::Void => {
-                let nothing = (Type::Void, Sort::Bool);
-                self.answer_of(at, 0, nothing, world.path.term(), call.place);
+                let kind = InputKind::Called {
+                    function: call.name.to_owned(),
+                    number: 0,
+                    ty: Type::Void,
+                    parameters: call.arguments.iter().map(|one| one.0).collect(),
+                };
+                let base = naming::given_by(call.name);
+                let consumed = world.path.term();
+                self.answer_of(at, 0, &kind, (&base, Sort::Bool), consumed, call.place);
                 None
             }
             ty => match meaning::sort(ty).filter(|_| ty != Type::Ptr) {
@@ -107,17 +118,44 @@ impl Encoder<'_> {
         world: &World,
         place: &Place,
     ) -> Term {
+        let function = self.callbacks[at].name.clone();
+        let base = naming::given_by(&function);
+        let signature = self.callbacks[at].signature.clone();
+        let kind = InputKind::Called {
+            function,
+            number: 0,
+            ty,
+            parameters: signature.map(|one| one.0).unwrap_or_default(),
+        };
+        let value = self.numbered(at, &kind, (&base, sort), count, world, place);
+        self.narrowed(ty, value)
+    }
+
+    /// The input of this kind that belongs to the call before which there were so many.
+    pub(crate) fn numbered(
+        &mut self,
+        at: usize,
+        kind: &InputKind,
+        (base, sort): (&str, Sort),
+        count: Term,
+        world: &World,
+        place: &Place,
+    ) -> Term {
         let mut left = self.terms.truth(true);
         let mut value: Option<Term> = None;
         let mut here: Vec<(Term, Term)> = Vec::new();
-        for number in 0..MOST_CALLS {
+        let most = match kind {
+            InputKind::Outside { .. } => MOST_OUTSIDE,
+            _ => MOST_CALLS,
+        };
+        for number in 0..most {
             let constant = self.terms.constant(32, u128::from(number));
             let is = self.terms.eq(count, constant);
             if self.terms.as_truth(is) == Some(false) {
                 continue;
             }
             let consumed = self.terms.and(world.path.term(), is);
-            let term = self.answer_of(at, number, (ty, sort), consumed, place);
+            let term = self.answer_of(at, number, kind, (base, sort), consumed, place);
             here.push((is, term));
             let not = self.terms.not(is);
             left = self.terms.and(left, not);
@@ -132,10 +170,10 @@ impl Encoder<'_> {
             });
         }
         let name = self.callbacks[at].name.clone();
-        let reason = format!("`{name}` is called more than {MOST_CALLS} times");
+        let reason = format!("`{name}` is called more than {most} times");
         self.unknown_where(world, left, reason, place);
         match value {
-            Some(value) => self.narrowed(ty, value),
+            Some(value) => value,
             None => {
                 let name = self.internal("any");
                 self.terms.variable(&name, sort)
@@ -147,13 +185,13 @@ impl Encoder<'_> {
     fn answer_of(
         &mut self,
         at: usize,
-        number: u32,
-        (ty, sort): (Type, Sort),
+        before: u32,
+        kind: &InputKind,
+        (base, sort): (&str, Sort),
         consumed: Term,
         place: &Place,
     ) -> Term {
-        let function = self.callbacks[at].name.clone();
-        let name = naming::given_by(&function, number + 1);
+        let name = format!("{base}_{}", before + 1);
         let known = self.callbacks[at].given.iter().copied();
         let known = known
             .into_iter()
@@ -163,18 +201,15 @@ impl Encoder<'_> {
             self.inputs[index].condition = either;
             return self.inputs[index].term;
         }
-        let term = self.terms.variable(&format!("input.{name}"), sort);
-        let signature = self.callbacks[at].signature.clone();
-        let parameters = signature.map(|one| one.0).unwrap_or_default();
+        let term = self.input_variable(&name, sort);
         self.callbacks[at].given.push(self.inputs.len());
+        let mut kind = kind.clone();
+        if let InputKind::Called { number, .. } = &mut kind {
+            *number = before + 1;
+        }
         self.inputs.push(Input {
             name,
-            kind: InputKind::Called {
-                function,
-                number: number + 1,
-                ty,
-                parameters,
-            },
+            kind,
             term,
             condition: consumed,
             place: place.clone(),
@@ -231,7 +266,7 @@ impl Encoder<'_> {
     }
 
     /// The number of where a pointer leads, which means the same in another version: see [`naming::number_of_pointer`].
-    fn place_number(&mut self, pointer: Term) -> Term {
+    pub(crate) fn place_number(&mut self, pointer: Term) -> Term {
         let visible = std::mem::take(&mut self.visible);
         let leads = self.leads(pointer, &visible);
         self.visible = visible;

@@ -26,6 +26,8 @@ pub struct Differences {
     pub fails: [Option<Term>; 2],
     /// What is not compared, with the reason.
     pub unknown: Vec<String>,
+    /// Two different calculations may both give NaN, which counts as the same.
+    pub nans: bool,
 }
 
 /// Pairs of printed parts that are compared at most.
@@ -52,6 +54,7 @@ pub fn difference(terms: &mut Terms, a: &Encoding, b: &Encoding) -> Differences 
         }
     }
     let both = terms.and_all([ends_a, ends_b, fine_a, fine_b]);
+    let mut nans = false;
     let mut add = |terms: &mut Terms, what: String, differs: Term| {
         let condition = terms.and(both, differs);
         if terms.as_truth(condition) != Some(false) {
@@ -60,7 +63,7 @@ pub fn difference(terms: &mut Terms, a: &Encoding, b: &Encoding) -> Differences 
     };
     match (a.outcome.result, b.outcome.result) {
         (Some((x, value)), Some((y, other))) if x == y => {
-            let differs = unequal(terms, x, value, other);
+            let differs = unequal(terms, x, value, other, &mut nans);
             add(terms, "the result".to_owned(), differs);
         }
         (None, None) => {}
@@ -99,12 +102,19 @@ pub fn difference(terms: &mut Terms, a: &Encoding, b: &Encoding) -> Differences 
         (false, "the output"),
         (true, "the output to standard error"),
     ] {
-        match outputs_differ(terms, &a.outcome.output, &b.outcome.output, error) {
+        match outputs_differ(
+            terms,
+            &a.outcome.output,
+            &b.outcome.output,
+            error,
+            &mut nans,
+        ) {
             Ok(differs) => add(terms, what.to_owned(), differs),
             Err(reason) => unknown.push(format!("{what}: {reason}")),
         }
     }
     differences.unknown = unknown;
+    differences.nans = nans;
     differences
 }
 
@@ -117,13 +127,13 @@ pub fn printed_differently(
     a: &[Output],
     b: &[Output],
 ) -> Result<Term, &'static str> {
-    let plain = outputs_differ(terms, a, b, false)?;
-    let errors = outputs_differ(terms, a, b, true)?;
+    let plain = outputs_differ(terms, a, b, false, &mut false)?;
+    let errors = outputs_differ(terms, a, b, true, &mut false)?;
     Ok(terms.or(plain, errors))
 }
 
 /// Whether two values of a type differ; any two NaNs are the same.
-fn unequal(terms: &mut Terms, ty: Type, a: Term, b: Term) -> Term {
+fn unequal(terms: &mut Terms, ty: Type, a: Term, b: Term, nans: &mut bool) -> Term {
     let same = terms.eq(a, b);
     let not = terms.not(same);
     let kind = match ty {
@@ -132,8 +142,9 @@ fn unequal(terms: &mut Terms, ty: Type, a: Term, b: Term) -> Term {
         _ => return not,
     };
     let (x, y) = (terms.float_is_nan(kind, a), terms.float_is_nan(kind, b));
-    let nans = terms.and(x, y);
-    let other = terms.not(nans);
+    let both = terms.and(x, y);
+    *nans |= a != b && terms.as_truth(both) != Some(false);
+    let other = terms.not(both);
     terms.and(not, other)
 }
 
@@ -219,6 +230,7 @@ fn outputs_differ(
     a: &[Output],
     b: &[Output],
     error: bool,
+    nans: &mut bool,
 ) -> Result<Term, &'static str> {
     let (a, count_a) = events(terms, a, error);
     let (b, count_b) = events(terms, b, error);
@@ -239,7 +251,7 @@ fn outputs_differ(
             }
             let other = match x.spelled == y.spelled && meaning::width(x.ty) == meaning::width(y.ty)
             {
-                true => unequal(terms, x.ty, x.value, y.value),
+                true => unequal(terms, x.ty, x.value, y.value, nans),
                 // `%d` of 5 and the text `5` look the same; who replays it will see.
                 false => terms.truth(true),
             };

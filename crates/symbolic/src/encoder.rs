@@ -93,6 +93,8 @@ pub(crate) struct Encoder<'p> {
     pub(crate) streams: FxHashMap<Number, Option<bool>>,
     /// `scanf` has been used.
     pub(crate) scanned: bool,
+    /// The program itself asks for the address of `errno`.
+    pub(crate) uses_errno: bool,
     /// The address of `errno`.
     pub(crate) errno: Option<Term>,
     /// The object of each object and each routine of the program.
@@ -116,6 +118,8 @@ pub(crate) struct Encoder<'p> {
     step_places: FxHashSet<Arc<Place>>,
     step_names: FxHashSet<Arc<str>>,
     pub(crate) output: Vec<Output>,
+    /// What of that is still in the buffer of standard output.
+    pub(crate) buffer: crate::buffer::Buffer,
     pub(crate) locations: Vec<Location>,
     pub(crate) location_of: FxHashMap<(String, u32), usize>,
     pub(crate) reached: Vec<Term>,
@@ -166,6 +170,11 @@ pub(crate) struct Encoder<'p> {
     pub(crate) to_their_ends: bool,
     /// A function without a body was called that may keep or free what its arguments lead to.
     pub(crate) has_unknown_callee: bool,
+    /// Functions that no file defines, and their numbers among `callbacks`.
+    pub(crate) outside: FxHashMap<RoutineId, usize>,
+    /// The function that the program begins with, and the objects that code elsewhere may write to.
+    pub(crate) entry: Option<RoutineId>,
+    pub(crate) exposed: Option<Rc<Vec<patchwright_ir::ObjectId>>>,
     /// Objects that the caller can see.
     pub(crate) visible: Vec<crate::visible::Visible>,
     /// What can be seen and is not part of the outcome.
@@ -207,6 +216,7 @@ impl<'p> Encoder<'p> {
             names: vec!["".into()],
             streams: FxHashMap::default(),
             scanned: false,
+            uses_errno: false,
             errno: None,
             globals: Vec::new(),
             routines: Vec::new(),
@@ -226,6 +236,7 @@ impl<'p> Encoder<'p> {
             step_places: FxHashSet::default(),
             step_names: FxHashSet::default(),
             output: Vec::new(),
+            buffer: crate::buffer::Buffer::default(),
             locations: Vec::new(),
             location_of: FxHashMap::default(),
             reached: Vec::new(),
@@ -259,6 +270,9 @@ impl<'p> Encoder<'p> {
             callbacks: Vec::new(),
             to_their_ends: false,
             has_unknown_callee: false,
+            outside: FxHashMap::default(),
+            entry: None,
+            exposed: None,
             visible: Vec::new(),
             unseen: Vec::new(),
         }
@@ -372,7 +386,7 @@ impl<'p> Encoder<'p> {
     }
 
     /// The variable of an input. Versions and paths may read values of other types at the same position of a sequence.
-    fn input_variable(&mut self, name: &str, sort: Sort) -> Term {
+    pub(crate) fn input_variable(&mut self, name: &str, sort: Sort) -> Term {
         let plain = format!("input.{name}");
         match (self.terms.sort_of_variable(&plain), sort) {
             (Some(other), Sort::Bits(width)) if other != sort => {

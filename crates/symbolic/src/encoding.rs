@@ -10,6 +10,9 @@ use crate::{
     pointee::Leads,
 };
 
+/// How a note ends that says what is taken for granted though standard C leaves it open.
+pub const LEFT_OPEN: &str = " (standard C leaves that open)";
+
 /// A place in the source: file, line and function.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Place {
@@ -77,6 +80,13 @@ pub enum InputKind {
         /// The function.
         function: String,
         /// The type of its value.
+        ty: Type,
+    },
+    /// What a call of a function without a body gives or leaves behind, where two versions share that. No execution gets it.
+    Outside {
+        /// The function.
+        function: String,
+        /// The type of the value.
         ty: Type,
     },
     /// What a conversion of `scanf` reads.
@@ -229,6 +239,10 @@ pub struct Outcome {
     pub ends: Option<Term>,
     /// Its result, or the exit status of a program; `None` where it has none.
     pub result: Option<(Type, Term)>,
+    /// What `errno` is, where a function ends; whether the program itself uses it.
+    pub errno: Option<Term>,
+    /// See there.
+    pub uses_errno: bool,
     /// Where its result leads, if that is a pointer.
     pub leads: Leads,
     /// The condition under which it exits by `exit`, and the status.
@@ -236,6 +250,8 @@ pub struct Outcome {
     /// The objects that a caller can see, by name: globals, and those that arguments point to. Their
     /// bytes in order.
     pub objects: Vec<(String, Vec<Term>)>,
+    /// Of these objects that were written: the condition under which one holds something else than in the beginning.
+    pub changed: Vec<(String, Term)>,
     /// Where pointers in these objects lead: the object, the offset in bytes, and where.
     pub pointers: Vec<(String, u64, Leads)>,
     /// What is printed, in order.

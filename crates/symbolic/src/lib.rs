@@ -27,6 +27,7 @@ mod along;
 mod argument_function;
 mod arguments;
 mod asking;
+mod buffer;
 mod call;
 mod callback;
 mod calling;
@@ -49,6 +50,7 @@ mod memory;
 pub mod naming;
 mod options;
 mod order;
+mod outside;
 mod path;
 mod pointee;
 mod pointer;
@@ -60,13 +62,14 @@ mod visible;
 
 pub use difference::{Difference, Differences, difference, printed_differently};
 pub use encoding::{
-    Counts, EncodeError, Encoding, Failure, FailureKind, Input, InputKind, Location, Outcome,
-    Output, Piece, Place, Step, Turn, Unknown, Unwinding, UnwindingKind,
+    Counts, EncodeError, Encoding, Failure, FailureKind, Input, InputKind, LEFT_OPEN, Location,
+    Outcome, Output, Piece, Place, Step, Turn, Unknown, Unwinding, UnwindingKind,
 };
 pub use leads::is_near_null;
 pub use library::SCANF_SUCCEEDS;
 pub use loops::{Head, heads};
 pub use options::{Check, Entry, Made, Options, ParameterShape, Shape};
+pub use outside::{SEEN, changing};
 pub use pointee::{Leads, Pointee};
 
 use patchwright_ir::{Module, Program, read_module};

@@ -77,9 +77,9 @@ pub fn is_behind(name: &str, pointer: &str) -> bool {
     false
 }
 
-/// Returns the name of the input that the call `number` of a function behind `pointer` returns.
-pub fn given_by(pointer: &str, number: u32) -> String {
-    format!("{}_gives_{number}", as_word(pointer))
+/// Returns the beginning of the names of the inputs that calls of a function behind `pointer` return.
+pub fn given_by(pointer: &str) -> String {
+    format!("{}_gives", as_word(pointer))
 }
 
 /// Returns the name of the input that says how many elements lie before what `pointer` points to.

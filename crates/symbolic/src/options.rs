@@ -310,6 +310,9 @@ pub struct Options {
     /// is called, and with which arguments, is part of the [`Outcome::output`](crate::Outcome::output), as if it were
     /// printed. Whoever names one knows that it does nothing but calculate.
     pub opaque: BTreeSet<String>,
+    /// A version is encoded that is compared with another one: calls of functions without a body are part of the output, and what
+    /// they give and leave are inputs that both share. The names are those of the objects that both versions have.
+    pub outside: Option<BTreeSet<String>>,
 }
 
 impl Default for Options {
@@ -334,6 +337,7 @@ impl Default for Options {
             lassos: false,
             lazy: true,
             opaque: BTreeSet::new(),
+            outside: None,
         }
     }
 }

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use crate::{
     content::{Content, Read},
     encoder::{Argument, Encoder, Go, World},
-    encoding::{EncodeError, Encoding, FailureKind, InputKind, Outcome, Place},
+    encoding::{EncodeError, Encoding, FailureKind, Input, InputKind, Outcome, Place},
     meaning,
     memory::{Kind, Memory, Object},
     options::{Check, Entry},
@@ -47,6 +47,8 @@ impl Encoder<'_> {
             called: Rc::default(),
         };
         let place = self.start_place(routine);
+        self.entry = Some(routine);
+        self.begin_outside(&mut world);
         let mut visible = self.place_objects(&mut world, &place);
         self.make_errno(&mut world, matches!(entry, Entry::Main { .. }));
         self.hooks(&world, entry, &place);
@@ -84,10 +86,14 @@ impl Encoder<'_> {
             }
             _ => None,
         };
+        let begins: Vec<Option<Rc<Object>>> = visible
+            .iter()
+            .map(|one| world.memory.get(one.number).cloned())
+            .collect();
         self.visible = visible;
         let returned = self.call_body(routine, &arguments, world, result_address, &place);
         let visible = std::mem::take(&mut self.visible);
-        let outcome = self.outcome(entry, result_type, returned, &visible, &place);
+        let outcome = self.outcome(entry, result_type, returned, (&visible, &begins), &place);
         if self.stopped {
             return Err(EncodeError::Interrupted);
         }
@@ -427,7 +433,7 @@ impl Encoder<'_> {
         entry: &Entry,
         result_type: Type,
         returned: Go<Returned>,
-        visible: &[Visible],
+        (visible, begins): (&[Visible], &[Option<Rc<Object>>]),
         place: &Place,
     ) -> Outcome {
         let mut outcome = Outcome {
@@ -485,8 +491,44 @@ impl Encoder<'_> {
                     false => self.lost_memory(&world, outcome.result, visible, place),
                 }
             }
-            for object in visible {
+            if !is_main
+                && let Some(number) = self.errno.and_then(|address| self.number_of(address))
+                && let Some(errno) = world.memory.get(number).cloned()
+            {
+                outcome.errno = Some(errno.content.read(self.terms, 0, 4).value);
+                outcome.uses_errno = self.uses_errno;
+                if self.uses_errno && self.options.outside.is_some() {
+                    let term = self.input_variable("errno", Sort::Bits(32));
+                    self.inputs.push(Input {
+                        name: "errno".to_owned(),
+                        kind: InputKind::Outside {
+                            function: "errno".to_owned(),
+                            ty: Type::I32,
+                        },
+                        term,
+                        condition: ends,
+                        place: place.clone(),
+                    });
+                }
+            }
+            for (object, begin) in visible.iter().zip(begins) {
                 if let Some(bytes) = self.bytes_of(&world, object) {
+                    let now = world.memory.get(object.number).cloned();
+                    if let (Some(now), Some(begin)) = (&now, begin)
+                        && !Rc::ptr_eq(now, begin)
+                        && !begin.content.is_array()
+                    {
+                        let mut same = self.terms.truth(true);
+                        for (at, width) in now.content.layout(0, object.size) {
+                            let before = begin.content.read(self.terms, at, width);
+                            let after = now.content.read(self.terms, at, width);
+                            let equal = self.terms.eq(before.value, after.value);
+                            same = self.terms.and(same, equal);
+                        }
+                        let changed = self.terms.not(same);
+                        let changed = self.terms.and(ends, changed);
+                        outcome.changed.push((object.name.clone(), changed));
+                    }
                     let pointers = self.leads_of(&bytes, visible).into_iter();
                     let pointers = pointers.map(|(at, leads)| (object.name.clone(), at, leads));
                     outcome.pointers.extend(pointers);

@@ -1,6 +1,6 @@
 //! Reads the compared versions: sources and linked programs.
 
-use std::path::PathBuf;
+use std::{collections::BTreeSet, path::PathBuf};
 
 use patchwright_compare::{
     Holder, changed_lines, holders, is_same_code, renamed_parameters, same_parameters,
@@ -10,7 +10,7 @@ use patchwright_exec::{CancelToken, CompileCommand, Scratch, files};
 use patchwright_ir::Module;
 use patchwright_lower::lower;
 use patchwright_prove::{
-    Source, Told, Trusted, arguments_read, find,
+    Source, Told, Trusted, arguments_read, beginning, find,
     inputs::{Wishes, check, connect, parameters, returned_record},
     told, want,
 };
@@ -62,6 +62,8 @@ pub struct Versions {
     pub library: Module,
     /// Objects that hold pointers.
     pub holders: Vec<Holder>,
+    /// The names of the objects that both have.
+    pub shared: BTreeSet<String>,
     /// They are the same code.
     pub same_code: bool,
     /// How many arguments they get, if they are programs that look at them.
@@ -143,6 +145,11 @@ pub fn versions(
         told.assumed
             .extend(args.assume.iter().map(|text| format!("`{text}`")));
     }
+    if let Some(function) = &args.function {
+        let mut all = both.iter();
+        let begins = all.find_map(|version| beginning(&version.module(), function, args.havoc));
+        told.assumed.extend(begins);
+    }
     let texts = [0, 1].map(|side| both[side].source().unit.source.clone());
     both[0].changed = changed_lines(&texts[0], &texts[1]);
     both[1].changed = changed_lines(&texts[1], &texts[0]);
@@ -153,11 +160,13 @@ pub fn versions(
         let unit = &version.source().unit;
         holding.extend(holders(unit, &version.shapes, result.as_ref()));
     }
+    let shared = shared(&both);
     let same_code = is_same_code(&[both[0].module()], &[both[1].module()]);
     Ok(Versions {
         both,
         library,
         holders: holding,
+        shared,
         same_code,
         arguments,
         any_arguments: read.any && args.function.is_none(),
@@ -165,6 +174,17 @@ pub fn versions(
         told,
         reader,
     })
+}
+
+/// The names of the variables of static storage that both versions have, of the same size.
+fn shared(both: &[Version; 2]) -> BTreeSet<String> {
+    let [old, new] = both.each_ref().map(|version| {
+        let own = version.module().globals.into_iter();
+        let own = own.filter(|global| !global.constant);
+        let own = own.map(|global| (global.name, global.size));
+        own.collect::<BTreeSet<(String, u64)>>()
+    });
+    old.intersection(&new).map(|one| one.0.clone()).collect()
 }
 
 /// Parameters of NEW that only have another name get the name that they have in OLD, if they are of the same type; these, with the

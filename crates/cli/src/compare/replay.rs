@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use patchwright_compare::{Holder, Kind, Partition, Seen, Side};
+use patchwright_compare::{ERRNO, Holder, Kind, Partition, Seen, Side};
 use patchwright_interpret::{Ending, Undefined};
 use patchwright_ir::{Module, Type};
 use patchwright_prove::{For, Given, Parts, execute, find, harness, inputs::returned_record};
@@ -170,6 +170,14 @@ pub fn replay(
     partition: &Partition,
 ) -> Result<([Option<Observed>; 2], Replay), Problem> {
     for inputs in &partition.samples {
+        let outside = inputs.iter().find_map(|given| match &given.kind {
+            InputKind::Outside { function, .. } if given.consumed => Some(function),
+            _ => None,
+        });
+        if let Some(function) = outside {
+            let reason = format!("`{function}` is not there to be executed");
+            return Ok(([None, None], Replay::Untold(reason)));
+        }
         let other = inputs.iter().find(|given| {
             given.consumed
                 && matches!(&given.kind, InputKind::Returned { function, .. }
@@ -445,6 +453,11 @@ fn agreement(
         Kind::OldFails => fails(old).is_some() && fails(new).is_none(),
         Kind::FailsOtherwise => {
             let otherwise = fails(old) != fails(new) || old.output != new.output;
+            let is_lost = |line: &String| line.contains("what was not flushed is lost");
+            let mut formulas = partition.behaviours.iter().flat_map(|one| &one.formulas);
+            if both_fail && !otherwise && formulas.any(is_lost) {
+                return Replay::Untold("the interpreter writes out what an abort loses".to_owned());
+            }
             if both_fail && !otherwise {
                 // Values are compared and how they are written, and standard error is not looked at.
                 return Replay::SameText;
@@ -465,6 +478,8 @@ fn agreement(
                     "variables that are static within functions cannot be looked at from outside"
                         .to_owned(),
                 );
+            } else if same() && partition.seen.contains(&Seen::Object(ERRNO.to_owned())) {
+                return Replay::Untold("`errno` is not looked at when it is executed".to_owned());
             } else if same() && partition.seen.contains(&Seen::ErrorOutput) {
                 return Replay::Untold(
                     "standard error is not looked at when it is executed".to_owned(),

@@ -20,6 +20,7 @@ impl Job<'_> {
         let encoder = Encoder {
             args: self.args,
             checks,
+            shared: &self.versions.shared,
             interrupt,
         };
         let extent = patchwright_compare::Extent {
@@ -44,6 +45,7 @@ impl Job<'_> {
         let encoder = Encoder {
             args: self.args,
             checks,
+            shared: &self.versions.shared,
             interrupt,
         };
         let rounds = Rounds {

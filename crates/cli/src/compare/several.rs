@@ -51,9 +51,13 @@ pub fn compare(
     let checks = checks(args.check.as_deref(), usual.collect())?;
     let interrupt = || cancel.is_cancelled() || end.is_some_and(|end| Instant::now() >= end);
     let mut terms = Terms::new();
+    let mut shared = all.iter().map(|versions| versions.shared.clone());
+    let first = shared.next().unwrap_or_default();
+    let shared = shared.fold(first, |all, next| &all & &next);
     let encoder = Encoder {
         args,
         checks: &checks,
+        shared: &shared,
         interrupt: &interrupt,
     };
     let Some(pairs) = pairs(&mut terms, &all, &encoder)? else {

@@ -11,7 +11,7 @@ use std::{
 
 use patchwright_compare::{
     Case, Explored, Explorer, Extent, Found, Known, Pair, Partition, Share, Side, Strategy,
-    Turning, Verdict, covered, executes_change, failing, reasons, verdict,
+    Turning, Verdict, covered, executes_change, failing, is_assumption, reasons, verdict,
 };
 use patchwright_exec::{CancelToken, JournalOptions};
 use patchwright_ir::{Module, Program};
@@ -222,7 +222,12 @@ impl Job<'_> {
                 return Err(Problem::Interrupted);
             }
         }
-        whole.report.notes.extend(notes(&self.versions, args));
+        whole.report.notes.extend(notes(&self.versions));
+        let notes = std::mem::take(&mut whole.report.notes);
+        let (assumed, notes) = notes.into_iter().partition(|note| is_assumption(note));
+        whole.report.notes = notes;
+        let assumed: Vec<String> = assumed;
+        whole.report.assumed.extend(assumed);
         let seconds = &mut whole.report.seconds;
         match (first, seconds.iter_mut().find(|one| one.0 == FIRST)) {
             (Some(first), Some((_, other))) => *other = first.min(*other),
@@ -251,6 +256,7 @@ impl Job<'_> {
         let encoder = Encoder {
             args,
             checks,
+            shared: &self.versions.shared,
             interrupt: &|| false,
         };
         let extent = Extent {
@@ -490,6 +496,7 @@ impl Job<'_> {
         let encoder = Encoder {
             args: self.args,
             checks,
+            shared: &self.versions.shared,
             interrupt,
         };
         let prefix = format!("{}.", side.name().to_lowercase());
@@ -509,6 +516,8 @@ pub struct Encoder<'a> {
     pub args: &'a CompareArgs,
     /// Undefined behaviour that is looked for.
     pub checks: &'a BTreeSet<Check>,
+    /// The objects that both versions have.
+    pub shared: &'a BTreeSet<String>,
     /// Ends the work.
     pub interrupt: &'a dyn Fn() -> bool,
 }
@@ -524,6 +533,7 @@ impl Encoder<'_> {
             input: self.args.input,
             argument_numbers,
             prefix,
+            outside: Some(self.shared.clone()),
             ..Options::default()
         }
     }

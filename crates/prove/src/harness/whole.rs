@@ -106,8 +106,13 @@ pub(super) fn functions(
         let answers: Vec<&Given> = inputs
             .iter()
             .filter(|given| {
+                let gives = || given.name.starts_with(&format!("{name}_gives"));
                 given.consumed
-                    && matches!(&given.kind, InputKind::Returned { function, .. } if function == name)
+                    && match &given.kind {
+                        InputKind::Returned { function, .. } => function == name,
+                        InputKind::Outside { function, .. } => function == name && gives(),
+                        _ => false,
+                    }
             })
             .collect();
         let body = match name.as_str() {

@@ -300,6 +300,10 @@ fn fill(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Given 
 }
 
 fn errno(encoder: &mut Encoder<'_>, _call: &Call<'_>, _world: &mut World) -> Given {
+    let caller = encoder.stack.last().map(|(routine, _)| *routine);
+    if caller.is_some_and(|routine| !encoder.is_of_library(routine)) {
+        encoder.uses_errno = true;
+    }
     Ok(encoder.errno.map(Some))
 }
 
@@ -309,7 +313,11 @@ impl Encoder<'_> {
         let address = self.new_object(world, Kind::Global, 4, "errno", true);
         self.errno = Some(address);
         if !is_program {
-            let value = self.open("what `errno` is at the start", Sort::Bits(32));
+            let value = match self.options.outside.is_some() {
+                // Both versions find the same.
+                true => self.input_variable("errno", Sort::Bits(32)),
+                false => self.open("what `errno` is at the start", Sort::Bits(32)),
+            };
             self.set_errno(world, value);
         }
     }

@@ -31,3 +31,10 @@ pub(crate) fn model(name: &str) -> Option<Model> {
         .or_else(|| bits::find(name))
         .or_else(|| environment::find(name))
 }
+
+/// Whether anything is known of a function without a body: it has a model, it is one of the library, or it is not encoded.
+pub(crate) fn is_known(name: &str) -> bool {
+    model(name).is_some()
+        || patchwright_clib::facts(name).is_some()
+        || unsupported::unsupported(name).is_some()
+}

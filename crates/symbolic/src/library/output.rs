@@ -21,7 +21,8 @@ pub(super) fn find(name: &str) -> Option<Model> {
         "fputs" | "fputs_unlocked" => usual(fputs),
         "putchar" | "putchar_unlocked" => usual(putchar),
         "fputc" | "putc" | "_IO_putc" => usual(fputc),
-        "fflush" | "setvbuf" | "setbuf" | "fclose" => usual(nothing),
+        "fflush" | "fflush_unlocked" | "fclose" => usual(flush),
+        "setvbuf" | "setbuf" => usual(buffering),
         "perror" => usual(perror),
         _ => None,
     }
@@ -53,7 +54,35 @@ fn done(encoder: &mut Encoder<'_>, value: u32) -> Given {
     Ok(Some(Some(encoder.terms.constant(32, u128::from(value)))))
 }
 
-fn nothing(encoder: &mut Encoder<'_>, _call: &Call<'_>, _world: &mut World) -> Given {
+/// What was printed is not lost any more.
+fn flush(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Given {
+    let is_all = call
+        .argument(0)
+        .is_some_and(|(_, stream)| encoder.terms.as_constant(stream) == Some(0));
+    if is_all || is_error(encoder, call, world, 0) == Some(false) {
+        encoder
+            .buffer
+            .flush(world.path.term(), encoder.output.len(), false);
+    }
+    done(encoder, 0)
+}
+
+/// `setbuf`, `setvbuf`: what is printed may be written at once from here on.
+fn buffering(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Given {
+    const UNBUFFERED: u128 = 2;
+    let constant = |encoder: &Encoder<'_>, at: usize| {
+        let (_, value) = call.argument(at)?;
+        encoder.terms.as_constant(value)
+    };
+    let is_unbuffered = match call.name {
+        "setbuf" => constant(encoder, 1) == Some(0),
+        _ => constant(encoder, 2) == Some(UNBUFFERED),
+    };
+    if is_unbuffered && is_error(encoder, call, world, 0) == Some(false) {
+        encoder
+            .buffer
+            .flush(world.path.term(), encoder.output.len(), true);
+    }
     done(encoder, 0)
 }
 

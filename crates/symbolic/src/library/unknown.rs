@@ -56,13 +56,14 @@ pub(crate) fn called(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut Wor
             for &number in &reached {
                 encoder.forget_content(world, number, &what);
             }
+            encoder.others_may_write(None, call, world)?;
             encoder.note(match reached.is_empty() {
                 true => format!(
-                    "`{}` has no body: it is taken to return any value and to change nothing",
+                    "`{}` has no body: it is taken to return any value and to change nothing else",
                     call.name
                 ),
                 false => format!(
-                    "`{}` has no body: it is taken to return any value and to change nothing but what its arguments \
+                    "`{}` has no body: it is taken to return any value and to change nothing else than what its arguments \
                      lead to",
                     call.name
                 ),

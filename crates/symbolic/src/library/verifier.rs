@@ -18,7 +18,8 @@ pub(super) fn find(name: &str) -> Option<Model> {
         "__assert_fail" | "__assert" | "__assert_perror_fail" => always(assertion_failed),
         "reach_error" | "__VERIFIER_error" => always(assertion_failed),
         "abort" => usual(abort),
-        "exit" | "_exit" | "_Exit" | "quick_exit" => usual(exit),
+        "exit" => usual(exit),
+        _ if patchwright_clib::leaves_at_once(name) => usual(leave),
         "__patchwright_choice" => always(choice),
         "__patchwright_constant" => always(constant),
         "time" => usual(time),
@@ -146,6 +147,7 @@ fn assertion_failed(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut Worl
         true => "the assertion fails".to_owned(),
         false => format!("`{}` is reached", call.name),
     };
+    encoder.lose_output(world);
     encoder.fail(world, yes, FailureKind::Assertion, || message, call.place);
     Err(Dead)
 }
@@ -190,6 +192,7 @@ fn assume(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Give
 }
 
 fn abort(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Given {
+    encoder.lose_output(world);
     if encoder.options.abort_fails {
         let yes = encoder.terms.truth(true);
         encoder.fail(
@@ -203,6 +206,12 @@ fn abort(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Given
         encoder.gave_up = true;
     }
     Err(Dead)
+}
+
+/// `_exit` and the like: what is in buffers is lost.
+fn leave(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Given {
+    encoder.lose_output(world);
+    exit(encoder, call, world)
 }
 
 fn exit(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Given {
