@@ -244,7 +244,7 @@ void push(struct node *one)
     let flags = ["--function", "push"];
     let report = compared(&old, &same, &flags, 0);
     assert_eq!(report["verdict"], "equal", "{report:#}");
-    assert!(report["notes"].to_string().contains("--havoc"));
+    assert!(report["assumed"].to_string().contains("--havoc"));
     let new = old.replace("    head = one;\n", "    head = one->next;\n");
     let report = compared(&old, &new, &flags, 1);
     let first = &report["partitions"][0];
