@@ -62,8 +62,17 @@ fn merged(place: &Place, files: &[String], status: i32) -> Value {
 /// What is said of each patch, in order, and of all together.
 fn told(report: &Value) -> (Vec<[Value; 5]>, Value, Value) {
     let patches = report["patches"].as_array().unwrap().iter();
-    let patches = patches
-        .map(|patch| ["id", "verdict", "reason", "same_as", "notes"].map(|key| patch[key].clone()));
+    let patches = patches.map(|patch| {
+        let mut told =
+            ["id", "verdict", "reason", "same_as", "notes"].map(|key| patch[key].clone());
+        // The build of a patch and the build of many word an error differently. Measured times decide which of them is made.
+        if told[1] == "does_not_compile" {
+            let reason = told[2].as_str().unwrap();
+            assert!(reason.contains("max.c:8"), "{reason}");
+            told[2] = Value::Null;
+        }
+        told
+    });
     (
         patches.collect(),
         report["summary"].clone(),
