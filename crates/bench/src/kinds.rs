@@ -24,7 +24,7 @@ use crate::markdown;
 use crate::random::Random;
 use crate::repairs::{
     developer::{Developer, texts},
-    list::{self, Entry},
+    list::{Entry, Lists},
 };
 
 /// The patches that a person looks at.
@@ -33,15 +33,8 @@ const LOOKED_AT: usize = 3;
 /// Flags of `patchwright-bench kinds`.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Lists of projects, as for `patchwright-bench repair`
-    #[arg(value_name = "LIST", required = true)]
-    lists: Vec<PathBuf>,
-    /// The folder of the projects, instead of the one that the list names
-    #[arg(long, value_name = "DIR")]
-    root: Option<PathBuf>,
-    /// Only these projects
-    #[arg(long, value_name = "NAME", value_delimiter = ',')]
-    only: Vec<String>,
+    #[command(flatten)]
+    lists: Lists,
     /// Mutants of each form and project
     #[arg(long, value_name = "N", default_value_t = 1)]
     each: usize,
@@ -108,26 +101,13 @@ impl Row {
 /// Measures and prints the table. The result is false if a project could not be measured.
 pub fn run(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
     let mut all: Vec<Repaired> = Vec::new();
-    let mut all_measured = true;
-    for list in &arguments.lists {
-        for entry in list::read(list, arguments.root.as_deref())? {
-            let name = &entry.listed.name;
-            if !arguments.only.is_empty() && !arguments.only.contains(name) {
-                continue;
-            }
-            eprintln!("{name}");
-            match measure(&entry, arguments) {
-                Ok(repaired) => all.extend(repaired),
-                Err(error) => {
-                    eprintln!("  {name} could not be measured: {error}");
-                    all_measured = false;
-                }
-            }
-            if let Some(file) = &arguments.json {
-                files::write_atomic(file, &serde_json::to_vec_pretty(&all)?)?;
-            }
+    let all_measured = arguments.lists.each(|entry| {
+        all.extend(measure(entry, arguments)?);
+        if let Some(file) = &arguments.json {
+            files::write_atomic(file, &serde_json::to_vec_pretty(&all)?)?;
         }
-    }
+        Ok(())
+    })?;
     markdown::print(&table(&all), arguments.markdown.as_deref())?;
     Ok(all_measured)
 }
@@ -274,7 +254,7 @@ fn repaired(
         return Ok(result);
     }
     let right = BTreeMap::from([(one.mutant.file.clone(), one.mutant.source.to_vec())]);
-    let developer = Developer::of(entry, mutated, right);
+    let developer = Developer::of(&[], mutated, right);
     let mut phases = Phases::default();
     let mut prepared = prepare(&project, &options, &surroundings(&other)?, &mut phases)?;
     for (rank, patch) in (1..).zip(&outcome.patches) {

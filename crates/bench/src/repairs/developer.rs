@@ -10,7 +10,7 @@ use patchwright_exec::{all_sources, files};
 use patchwright_patches::{Applied, Applier, Body, FolderTree, Origin, PatchId, RawPatch, Reading};
 use patchwright_repair::{Patch, prepare::Prepared};
 
-use super::list::Entry;
+use super::list::{Entry, SameEffect};
 use crate::compiled::object;
 
 /// The texts of the files that a patch changes.
@@ -18,7 +18,7 @@ pub type Texts = BTreeMap<PathBuf, Vec<u8>>;
 
 /// Compares patches with the developer's fix.
 pub struct Developer<'a> {
-    entry: &'a Entry,
+    same_effect: &'a [SameEffect],
     root: &'a Path,
     texts: Texts,
 }
@@ -27,12 +27,16 @@ impl<'a> Developer<'a> {
     /// Reads the developer's fix and applies it in memory.
     pub fn new(entry: &'a Entry, root: &'a Path) -> Result<Self, Box<dyn Error>> {
         let texts = texts(root, files::read(&entry.fix)?, &entry.fix)?;
-        Ok(Self::of(entry, root, texts))
+        Ok(Self::of(&entry.listed.same_effect, root, texts))
     }
 
-    /// Takes these texts for what the developer's fix makes of the tree at `root`.
-    pub fn of(entry: &'a Entry, root: &'a Path, texts: Texts) -> Self {
-        Developer { entry, root, texts }
+    /// Takes these texts for what the developer's fix makes of the tree at `root`. A person has marked patches with the `same_effect`.
+    pub fn of(same_effect: &'a [SameEffect], root: &'a Path, texts: Texts) -> Self {
+        Developer {
+            same_effect,
+            root,
+            texts,
+        }
     }
 
     /// Returns how a patch shows that it has the developer's effect, or `None`.
@@ -62,7 +66,7 @@ impl<'a> Developer<'a> {
             lines.map(without_blanks).collect()
         };
         let (added, removed) = (lines('+'), lines('-'));
-        let mut marks = self.entry.listed.same_effect.iter();
+        let mut marks = self.same_effect.iter();
         let mark = marks.find(|mark| {
             added.contains(&without_blanks(&mark.adds))
                 && removed.contains(&without_blanks(&mark.removes))

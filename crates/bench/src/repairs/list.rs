@@ -46,6 +46,44 @@ pub struct SameEffect {
     pub why: String,
 }
 
+/// Flags that choose projects from lists.
+#[derive(clap::Args)]
+pub struct Lists {
+    /// Lists of projects
+    #[arg(value_name = "LIST")]
+    lists: Vec<PathBuf>,
+    /// The folder of the projects, instead of the one that the list names
+    #[arg(long, value_name = "DIR")]
+    root: Option<PathBuf>,
+    /// Only these projects
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    only: Vec<String>,
+}
+
+impl Lists {
+    /// Measures each project that is chosen. The result is false if one could not be measured, which is said.
+    pub fn each(
+        &self,
+        mut measure: impl FnMut(&Entry) -> Result<(), Box<dyn Error>>,
+    ) -> Result<bool, Box<dyn Error>> {
+        let mut all_measured = true;
+        for list in &self.lists {
+            for entry in read(list, self.root.as_deref())? {
+                let name = &entry.listed.name;
+                if !self.only.is_empty() && !self.only.contains(name) {
+                    continue;
+                }
+                eprintln!("{name}");
+                if let Err(error) = measure(&entry) {
+                    eprintln!("  {name} could not be measured: {error}");
+                    all_measured = false;
+                }
+            }
+        }
+        Ok(all_measured)
+    }
+}
+
 /// A project of a list with its folder.
 pub struct Entry {
     /// As it is listed.

@@ -10,23 +10,17 @@ use std::{error::Error, path::PathBuf, time::Duration};
 use patchwright_exec::files;
 use serde::{Deserialize, Serialize};
 
+use list::Lists;
 use modes::Measured;
 
 /// Flags of `patchwright-bench repairs`.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Lists of projects
-    #[arg(value_name = "LIST")]
-    lists: Vec<PathBuf>,
-    /// The folder of the projects, instead of the one that the list names
-    #[arg(long, value_name = "DIR")]
-    root: Option<PathBuf>,
-    /// Only these projects
-    #[arg(long, value_name = "NAME", value_delimiter = ',')]
-    only: Vec<String>,
-    /// Only these measurements: first (a repair with the defaults), plain-first (the first patch without
-    /// classes), full (all of the space, and a sample of it without classes), small (a small space with and
-    /// without classes), relations (each relation by itself)
+    #[command(flatten)]
+    lists: Lists,
+    /// Only these measurements. first: a repair with the defaults. plain-first: the first patch without
+    /// classes. full: all of the space, and a sample of it without classes. small: a small space with and
+    /// without classes. relations: each relation by itself
     #[arg(long, value_name = "MODE", value_delimiter = ',')]
     modes: Vec<String>,
     /// Time for each search
@@ -68,26 +62,13 @@ pub fn run(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
             .map_err(|error| format!("{}: {error}", file.display()))?,
         _ => Results::default(),
     };
-    let mut all_measured = true;
-    for list in &arguments.lists {
-        for entry in list::read(list, arguments.root.as_deref())? {
-            let name = &entry.listed.name;
-            if !arguments.only.is_empty() && !arguments.only.contains(name) {
-                continue;
-            }
-            eprintln!("{name}");
-            match modes::measure(&entry, arguments) {
-                Ok(measured) => results.add(measured),
-                Err(error) => {
-                    eprintln!("  {name} could not be measured: {error}");
-                    all_measured = false;
-                }
-            }
-            if let Some(file) = &arguments.json {
-                files::write_atomic(file, &serde_json::to_vec_pretty(&results)?)?;
-            }
+    let all_measured = arguments.lists.each(|entry| {
+        results.add(modes::measure(entry, arguments)?);
+        if let Some(file) = &arguments.json {
+            files::write_atomic(file, &serde_json::to_vec_pretty(&results)?)?;
         }
-    }
+        Ok(())
+    })?;
     let text = tables::tables(&results.projects);
     if let Some(file) = &arguments.markdown {
         files::write_atomic(file, text.as_bytes())?;
