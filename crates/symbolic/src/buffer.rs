@@ -8,6 +8,9 @@ use crate::{
     encoding::{Output, Piece},
 };
 
+/// How the pieces of output begin that say how much of the output before them is lost. A unit is a byte of a text, or a value.
+pub const LOST: &str = "lost, for it was not flushed";
+
 /// A call that writes the buffer out.
 struct Flush {
     condition: Term,
@@ -50,7 +53,7 @@ impl Encoder<'_> {
         if self.terms.as_truth(condition) == Some(false) {
             return;
         }
-        let spelled = "[what was not flushed is lost; not lost: %u]".to_owned();
+        let spelled = format!("[{LOST}: all behind unit %u]");
         self.output.push(Output {
             condition,
             error: false,

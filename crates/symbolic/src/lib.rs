@@ -60,13 +60,14 @@ mod start;
 pub mod uses;
 mod visible;
 
+pub use buffer::LOST;
 pub use difference::{Difference, Differences, difference, printed_differently};
 pub use encoding::{
     Counts, EncodeError, Encoding, Failure, FailureKind, Input, InputKind, LEFT_OPEN, Location,
     Outcome, Output, Piece, Place, Step, Turn, Unknown, Unwinding, UnwindingKind,
 };
 pub use leads::is_near_null;
-pub use library::SCANF_SUCCEEDS;
+pub use library::{INPUT_IS_LIMITED, SCANF_SUCCEEDS};
 pub use loops::{Head, heads};
 pub use options::{Check, Entry, Made, Options, ParameterShape, Shape};
 pub use outside::{SEEN, changing};

@@ -118,8 +118,8 @@ fn exposed(program: &Program, entry: RoutineId) -> Vec<ObjectId> {
     all
 }
 
-/// Returns the names of the variables of static storage in a module that may hold something else later than in the beginning: those
-/// that other files know, and those that a function writes or gives the address of to somebody.
+/// Returns the names of the variables of static storage in a module that may hold something else later than in the beginning. Other
+/// files know them, a function writes them, or a function hands their address to somebody.
 pub fn changing(module: &Module) -> BTreeSet<String> {
     let is_known = |global: &&Global| global.linkage != Linkage::Internal;
     let known = module.globals.iter().filter(is_known);

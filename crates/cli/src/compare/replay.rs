@@ -7,7 +7,7 @@ use patchwright_interpret::{Ending, Undefined};
 use patchwright_ir::{Module, Type};
 use patchwright_prove::{For, Given, Parts, execute, find, harness, inputs::returned_record};
 use patchwright_report::comparison::Observed;
-use patchwright_symbolic::{Check, InputKind, Shape};
+use patchwright_symbolic::{Check, InputKind, LOST, Shape};
 
 use super::{observed::observed, read::Versions};
 use crate::encoded::Problem;
@@ -453,7 +453,7 @@ fn agreement(
         Kind::OldFails => fails(old).is_some() && fails(new).is_none(),
         Kind::FailsOtherwise => {
             let otherwise = fails(old) != fails(new) || old.output != new.output;
-            let is_lost = |line: &String| line.contains("what was not flushed is lost");
+            let is_lost = |line: &String| line.contains(LOST);
             let mut formulas = partition.behaviours.iter().flat_map(|one| &one.formulas);
             if both_fail && !otherwise && formulas.any(is_lost) {
                 return Replay::Untold("the interpreter writes out what an abort loses".to_owned());

@@ -6,7 +6,8 @@ use patchwright_prove::{Counterexample, Induction, Prover, Replay, Verdict, Wron
 use patchwright_report::proof::{self, Report};
 use patchwright_solve::{Budget, Term, Terms};
 use patchwright_symbolic::{
-    Check, Encoding, Entry, FailureKind, InputKind, Options, SCANF_SUCCEEDS, UnwindingKind,
+    Check, Encoding, Entry, FailureKind, INPUT_IS_LIMITED, InputKind, Options, SCANF_SUCCEEDS,
+    UnwindingKind,
 };
 
 use super::{Asked, Job, deeper, show};
@@ -102,12 +103,7 @@ impl Job<'_> {
         {
             return Ok(known);
         }
-        let conflicts = self
-            .args
-            .conflicts
-            .unwrap_or(u64::MAX)
-            .min(deeper::CONFLICTS);
-        let most = self.instructions().min(deeper::INSTRUCTIONS);
+        let limits = self.little_work();
         for number in others {
             let before = self.program.entry.clone();
             let is_more = self.program.arguments().is_some_and(|own| number > own);
@@ -115,7 +111,7 @@ impl Job<'_> {
                 *arguments = number;
             }
             let bound = known.options.bound;
-            match self.decided_within(bound, (Some(conflicts), most)) {
+            match self.decided_within(bound, limits) {
                 Ok(next) if matches!(next.verdict, Verdict::Failed(_)) => return Ok(next),
                 Ok(next) if matches!(next.verdict, Verdict::Proved) => {
                     if is_more {
@@ -147,16 +143,18 @@ impl Job<'_> {
         Ok(known)
     }
 
-    /// What holds for a short input need not hold for one that is longer than an array: sizes that the program names are tried
-    /// while that is little work.
+    /// The most conflicts of the solver, and the most instructions, that are little work.
+    fn little_work(&self) -> (Option<u64>, u64) {
+        let conflicts = self.args.conflicts.unwrap_or(u64::MAX);
+        let most = self.instructions().min(deeper::INSTRUCTIONS);
+        (Some(conflicts.min(deeper::CONFLICTS)), most)
+    }
+
+    /// Tries sizes that the program names, while that is little work. A short input may be harmless where one that is longer than an
+    /// array is not.
     fn for_longer_input(&mut self, mut known: Decided) -> Result<Decided, Problem> {
         let is_usual = self.args.input == deeper::INPUT && self.args.paths.is_none();
-        let conflicts = self
-            .args
-            .conflicts
-            .unwrap_or(u64::MAX)
-            .min(deeper::CONFLICTS);
-        let most = self.instructions().min(deeper::INSTRUCTIONS);
+        let limits = self.little_work();
         for size in self
             .program
             .sizes_above(self.input)
@@ -174,7 +172,7 @@ impl Job<'_> {
             let before = std::mem::replace(&mut self.input, size);
             self.like = None;
             let bound = known.options.bound.max(size + 1);
-            match self.decided_within(bound, (Some(conflicts), most)) {
+            match self.decided_within(bound, limits) {
                 Ok(next) if matches!(next.verdict, Verdict::Proved | Verdict::Failed(_)) => {
                     known = next;
                 }
@@ -213,14 +211,9 @@ impl Job<'_> {
             return;
         }
         self.doing("looking for loops that never end");
-        let conflicts = self
-            .args
-            .conflicts
-            .unwrap_or(u64::MAX)
-            .min(deeper::CONFLICTS);
-        let most = self.instructions().min(deeper::INSTRUCTIONS);
+        let limits = self.little_work();
         let checks = self.checks.replace([Check::Termination].into());
-        let found = self.decided_within(known.options.bound, (Some(conflicts), most));
+        let found = self.decided_within(known.options.bound, limits);
         self.checks = checks;
         let Ok(found) = found else { return };
         let is_endless =
@@ -474,10 +467,7 @@ impl Job<'_> {
         {
             limits.push(format!("{longest} bytes of each argument"));
         }
-        if notes
-            .iter()
-            .any(|note| note.starts_with("standard input has"))
-        {
+        if notes.iter().any(|note| note.starts_with(INPUT_IS_LIMITED)) {
             limits.push(format!("{} {INPUT}", self.input));
         }
         limits

@@ -34,6 +34,9 @@ pub(super) fn mixed<T>(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &World
     Err(Dead)
 }
 
+/// How the note begins that says how long standard input is at most.
+pub const INPUT_IS_LIMITED: &str = "standard input has at most";
+
 /// The length of standard input; 32 bits.
 fn length(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &World) -> Term {
     if let Some(length) = encoder.length {
@@ -47,7 +50,7 @@ fn length(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &World) -> Term {
         world,
         call.place.clone(),
     );
-    encoder.note(format!("standard input has at most {most} bytes"));
+    encoder.note(format!("{INPUT_IS_LIMITED} {most} bytes"));
     let limit = encoder.terms.constant(32, u128::from(most));
     let fits = encoder.terms.ule(any, limit);
     let length = encoder.terms.ite(fits, any, limit);
