@@ -221,8 +221,8 @@ pub enum InstructionKind {
     },
     /// Makes the `va_list` at `list` refer to the first argument that is not declared.
     VaStart { list: Operand },
-    /// The next argument of the `va_list` at `list`, as a value of type `ty`; for an aggregate,
-    /// the address of a copy, which lives as long as the function is executed.
+    /// The next argument of the `va_list` at `list`, as a value of type `ty`. For an aggregate it is the address of a copy, which
+    /// lives as long as the function is executed.
     VaArg {
         dst: TempId,
         ty: Type,

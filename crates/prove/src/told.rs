@@ -97,8 +97,9 @@ pub fn told(shapes: &[ParameterShape], wishes: &Wishes) -> Told {
     told
 }
 
-/// What is assumed of the variables that a function of `module`, or one that it calls there, finds and that the program may
-/// have changed before: they hold what the program starts with. `havoc` sets those without a first value free.
+/// Returns the assumption about variables of static storage that `function` of `module` uses, itself or in functions that it calls.
+/// They hold what the program starts with, although it may have changed them before. `havoc` sets those without a first value
+/// free.
 pub fn beginning(module: &Module, function: &str, havoc: bool) -> Option<String> {
     let mut seen = BTreeSet::from([function]);
     let mut open = vec![function];

@@ -293,7 +293,7 @@ impl<'a> Engine<'a> {
         sink(Event::Apart { patch, reason });
     }
 
-    /// Builds the woven program. What the build itself executes of it, as a generator of sources, it executes without any patch: the
+    /// Builds the woven program. A build may execute a part of it, such as a generator of sources, and does so without any patch. The
     /// result has the patches of the batch to which that matters.
     fn build(
         &mut self,
@@ -331,8 +331,8 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// A build that fails: patches that name what the linker misses are set apart; else the finished texts are compiled, to see
-    /// what is wrong with them; else the batch is halved.
+    /// Deals with a build that fails. Patches that name what the linker misses are set apart. If there are none, the finished texts are
+    /// compiled, which shows what is wrong with them. If nothing is, the batch is halved.
     fn split(
         &mut self,
         batch: &Batch,

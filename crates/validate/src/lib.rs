@@ -14,9 +14,8 @@
 //!
 //! # Invariants
 //! * The user's tree is only read.
-//! * A plausible patch has passed all tests in one of two ways. Either its own tree was built and tested; or it passed in a woven
-//!   program, and a patch of the same functions with the same outcomes was confirmed by a build (unless the run is told not to
-//!   confirm).
+//! * A plausible patch has passed all tests in its own tree, or in a woven program. In the second case a build has confirmed a patch of
+//!   the same functions with the same outcomes, unless the run is told not to confirm.
 //! * A verdict against a patch comes from a build of its tree, or from a woven program that did what the patched one does. Patches
 //!   that make the same tree share a verdict, and the report says so.
 //! * The verdict on a patch, and the test named for it, depend neither on the number or speed of workers nor on what was resumed.
