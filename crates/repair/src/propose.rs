@@ -122,6 +122,8 @@ pub(crate) struct Selection<'f> {
     shown: Vec<(PathBuf, Edit)>,
     /// What was passed over for the sake of what has been shown.
     passed_over: VecDeque<Proposal<'f>>,
+    /// What has been shown and gave its turn to another one that has been shown, because that reads better: it comes next.
+    gave_way: Vec<Proposal<'f>>,
     /// What is the same as something that keeps a statement from being executed: it comes last.
     postponed: VecDeque<Proposed<'f>>,
 }
@@ -180,6 +182,7 @@ impl<'f> Selection<'f> {
             represented: BTreeSet::new(),
             shown,
             passed_over: VecDeque::new(),
+            gave_way: Vec::new(),
             postponed: VecDeque::new(),
         })
     }
@@ -197,10 +200,11 @@ impl<'f> Selection<'f> {
         let places = self.instrumented.places();
         loop {
             self.compile_ahead()?;
-            let known = match only_shown {
+            let known = self.gave_way.pop();
+            let known = known.or_else(|| match only_shown {
                 true => None,
                 false => self.passed_over.pop_front(),
-            };
+            });
             let Some(mut proposal) = known.or_else(|| self.proposals.next()) else {
                 // It has been left out as the same as another one.
                 self.shown.clear();
@@ -243,10 +247,15 @@ impl<'f> Selection<'f> {
                     let applied = applied.map(|(_, text, diff)| (text, diff));
                     if let Some(applied) = applied {
                         is_evasion = nearer.is_evasion && !proposal.is_evasion;
+                        if is_among(&self.shown, &proposal, places) {
+                            self.seen.remove(&diff);
+                            self.gave_way.push(proposal);
+                        } else {
+                            self.duplicates += 1;
+                        }
                         proposal = nearer;
                         (text, diff) = applied;
                         self.seen.insert(diff.clone());
-                        self.duplicates += 1;
                     }
                 }
             }
@@ -276,16 +285,17 @@ impl<'f> Selection<'f> {
 
     /// Returns a later candidate that should take the place of `proposal`, because it reads better. It has the same machine code and costs
     /// at most one more. Candidates that only remove text are preferred (`n = a;` for `n += a - n;`), then those that keep more of
-    /// the old text (`>= LEAST` for `> 4999`). Patches that were already shown as verified stay.
+    /// the old text (`>= LEAST` for `> 4999`). A patch that was already shown as verified only gives its turn to another that was.
     fn nearer(
         &mut self,
         proposal: &Proposal<'f>,
         code: &Code,
     ) -> Result<Option<Proposal<'f>>, RepairError> {
         let places = self.instrumented.places();
-        if self.all || is_among(&self.shown, proposal, places) {
+        if self.all {
             return Ok(None);
         }
+        let only_shown = is_among(&self.shown, proposal, places);
         let holes = &self.instrumented.holes;
         let place = |proposal: &Proposal<'_>| {
             let entry = &holes[proposal.found.entry];
@@ -298,7 +308,11 @@ impl<'f> Selection<'f> {
             if !other.found.is_local || place(other) != place(proposal) {
                 return None;
             }
-            let is_shown = !takes_out && is_among(&self.shown, other, places);
+            let was_shown = is_among(&self.shown, other, places);
+            if only_shown && !was_shown {
+                return None;
+            }
+            let is_shown = !only_shown && !takes_out && was_shown;
             let is_cheap = other.found.cost <= proposal.found.cost + 1;
             let is_shorter = other.growth() + SHORTER_BY <= proposal.growth();
             let only_takes_out = !takes_out && is_shorter && other.takes_out();
