@@ -57,5 +57,5 @@ fi
 
 apt-get update -q
 DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends \
-  autoconf automake bison cmake diffutils dpkg-dev ed flex gcc libc6-dev libtool make patch patchutils pkg-config \
+  autoconf automake autopoint bison cmake diffutils dpkg-dev ed flex gcc libc6-dev libtool make patch patchutils pkg-config \
   libpng-dev perl python3 zlib1g-dev

@@ -283,3 +283,16 @@ fn the_headline_says_how_far_inputs_go() {
         expect(text, None, &[], &[expected]);
     }
 }
+
+#[test]
+fn a_proof_round_by_round_says_what_later_rounds_take_for_granted() {
+    expect(
+        "unsigned nondet_uint(void); int level(void);\n\
+         int main(void) { unsigned n = nondet_uint(), s = 0;\n\
+         for (unsigned i = 0; i < n; i++) { s += 2; if (i > 1000000) { int v = level(); if (v > 3) v = 3; assert(v <= 3); } }\n\
+         assert(s == 2 * n); return 0; }",
+        None,
+        &[],
+        &["By induction", "Taken for granted: `level` has no body"],
+    );
+}

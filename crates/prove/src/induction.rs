@@ -53,6 +53,15 @@ pub struct Induction<'a> {
     pub interrupt: &'a dyn Fn() -> bool,
 }
 
+/// A proof that no execution fails, whatever the number of rounds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Inductive {
+    /// The number of loops of the function.
+    pub loops: usize,
+    /// What the proof takes for granted: see [`Encoding::notes`].
+    pub notes: Vec<String>,
+}
+
 /// Something that may hold at the beginning of a round.
 #[derive(Clone, Copy, Debug)]
 struct Guess {
@@ -98,9 +107,9 @@ struct Seen {
 }
 
 impl Induction<'_> {
-    /// Returns the number of loops, if the function fails for no input and no number of rounds, and if each loop ends
+    /// Returns a proof that the function fails for no input and no number of rounds, and that each loop ends
     /// where that is asked. It is `None` if there is no loop or no proof.
-    pub fn proves(&self) -> Option<usize> {
+    pub fn proves(&self) -> Option<Inductive> {
         let leaks = self.options.checks.contains(&Check::Leak);
         if leaks || keeps_state(self.module, self.library, self.function) {
             return None;
@@ -119,8 +128,12 @@ impl Induction<'_> {
             questions: 0,
             conflicts: 0,
             is_concerned: false,
+            notes: Vec::new(),
         };
-        proof.run().ok().map(|()| proof.holds.len())
+        proof.run().ok().map(|()| Inductive {
+            loops: proof.holds.len(),
+            notes: proof.notes,
+        })
     }
 
     /// Numbers that the function mentions, and those next to them.
@@ -178,6 +191,8 @@ struct Proof<'a> {
     conflicts: u64,
     /// An execution may return, or get to what is asked.
     is_concerned: bool,
+    /// What the segments take for granted, each once.
+    notes: Vec<String>,
 }
 
 impl Proof<'_> {
@@ -500,6 +515,11 @@ impl Proof<'_> {
         };
         let encoding = encode(&program, &entry, &options, &mut self.terms, asked.interrupt)
             .map_err(|_| NotProved)?;
+        for note in &encoding.notes {
+            if !self.notes.contains(note) {
+                self.notes.push(note.clone());
+            }
+        }
         // Bytes that are read one after the other go on in the next round; what is returned, or converted by `scanf`, may
         // be anything each time.
         let is_free = |kind: &InputKind| {

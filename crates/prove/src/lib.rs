@@ -52,7 +52,7 @@ pub use harness::{
     For, HarnessError, Parts, harness, has_initial_values, initial_harness, main_harness,
     number_of_pointer, pointers,
 };
-pub use induction::Induction;
+pub use induction::{Induction, Inductive};
 pub use level::Level;
 pub use locate::{MustSets, locate};
 pub use mutation::{Change, Mutation, Mutations, Site, Unfit, changed};

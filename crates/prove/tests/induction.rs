@@ -37,7 +37,7 @@ fn proved_of(reader: &mut Reader, text: &str, function: &str, checks: &[&str]) -
             options: &asked.options(),
             interrupt: &|| false,
         };
-        induction.proves()
+        induction.proves().map(|proof| proof.loops)
     })
 }
 

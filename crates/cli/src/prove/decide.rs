@@ -2,7 +2,7 @@
 
 use std::{collections::HashSet, time::Instant};
 
-use patchwright_prove::{Counterexample, Induction, Prover, Replay, Verdict, WrongKind};
+use patchwright_prove::{Counterexample, Induction, Inductive, Prover, Replay, Verdict, WrongKind};
 use patchwright_report::proof::{self, Report};
 use patchwright_solve::{Budget, Term, Terms};
 use patchwright_symbolic::{
@@ -287,14 +287,21 @@ impl Job<'_> {
             let started = Instant::now();
             let induction = self.by_induction(&known.options);
             self.phase("induction", started);
-            if induction.is_some() {
+            if let Some(Inductive { loops, notes }) = induction {
                 known.verdict = Verdict::Proved;
                 known.report.verdict = proof::Verdict::Proved;
                 known.report.checks = None;
                 known.report.beyond.clear();
                 known.report.reasons.clear();
                 known.report.instructions = None;
-                known.report.induction = induction;
+                known.report.induction = Some(loops);
+                // Rounds beyond the bound meet what those within it do not.
+                known.report.succeeding = succeeding(&notes);
+                for note in notes {
+                    if !known.report.notes.contains(&note) {
+                        known.report.notes.push(note);
+                    }
+                }
                 return Ok(known);
             }
             if let Some(found) = self.by_few_paths()? {
@@ -333,7 +340,7 @@ impl Job<'_> {
     }
 
     /// How many loops are followed by a proof for any number of rounds, if there is one.
-    fn by_induction(&self, options: &Options) -> Option<usize> {
+    fn by_induction(&self, options: &Options) -> Option<Inductive> {
         let program = &self.program;
         let [source] = program.sources.as_slice() else {
             return None;
