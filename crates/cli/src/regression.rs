@@ -192,7 +192,12 @@ fn try_run(args: &RegressionArgs, is_over: &Arc<AtomicBool>) -> Result<Exit, Pro
         tests: vec![args.test.clone()],
         ..args.description.clone()
     };
-    let project = project::load_described(&args.project, None, &description, Vec::new(), &scratch)?;
+    let project = project::load_described(&args.project, None, &description, Vec::new(), &scratch)
+        .map_err(|error| match error {
+            // The test has a name, but by no flag that could be blamed.
+            ProjectError::NoDriver { .. } => ProjectError::NoTestsDescribed,
+            other => other,
+        })?;
     let suite = project.require_tests()?;
     let history = History::open(&project.root)?;
     let journal = state::journal(&args.resuming, "regression");
