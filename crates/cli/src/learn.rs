@@ -142,7 +142,8 @@ fn table(learned: &Learned) -> String {
     out
 }
 
-/// The likelihoods of a project: what was learned from its history, or what this version was made with.
+/// The likelihoods of a project: what was learned from its history, or what this version was made with. Likelihoods of the project's own are
+/// named on standard error.
 ///
 /// # Errors
 /// If the project's file cannot be read, or holds no likelihoods.
@@ -151,6 +152,7 @@ pub(crate) fn weights(project: &Path) -> Result<Arc<Weights>, String> {
     if !path.is_file() {
         return Ok(Arc::new(Weights::fitted().clone()));
     }
+    eprintln!("patchwright: the likelihoods of changes are those of {FILE}");
     let bytes = files::read(&path).map_err(|error| error.to_string())?;
     let text = String::from_utf8_lossy(&bytes);
     let weights = Weights::read(&text).map_err(|error| {
