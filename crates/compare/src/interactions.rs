@@ -18,8 +18,8 @@ pub struct Sequence {
     pub feasible: Option<bool>,
     /// Whether for one of these inputs the versions differ.
     pub differs: Option<bool>,
-    /// The versions differ only for inputs that exercise it, and for none that skips any of its statements (definition 10,
-    /// with OLD for what is right), and of no longer sequence the same is true.
+    /// The versions differ only for inputs that exercise the sequence, and for none that skips any of its statements
+    /// (definition 10, with OLD as the right version). No longer sequence has this property.
     pub critical: bool,
     /// An input that exercises it; one for which the versions differ, if there is one.
     pub sample: Option<[Vec<Given>; 2]>,
@@ -135,8 +135,8 @@ impl Exercised {
         }
     }
 
-    /// Looks at a pair of paths: the lines of `file` that NEW executes are the same for all its inputs, of which `model` is
-    /// one for which the versions differ, if they do for any.
+    /// Looks at a pair of paths. All inputs of the pair make NEW execute the same lines of `file`. If the versions differ for
+    /// some of these inputs, `model` is one of them.
     pub(crate) fn look(
         &mut self,
         terms: &Terms,

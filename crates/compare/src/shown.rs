@@ -622,8 +622,8 @@ impl<'t> Printer<'t> {
         of(a, b).or_else(|| of(b, a))
     }
 
-    /// The number that is divided by two to a power, of what is shifted: where it is negative, 1 less than the divisor is added,
-    /// so that the quotient is rounded towards zero.
+    /// Returns the number of which a shift computes the quotient by a power of two. Compilers add the divisor less 1 to a
+    /// negative number, so that the quotient is rounded towards zero.
     fn dividend(&self, sum: Term, by: u32) -> Option<Term> {
         let Node::Add(x, y) = self.terms.node(sum) else {
             return None;

@@ -1,4 +1,4 @@
-//! The compiler's dump as a stream of declarations: that of a large file has hundreds of megabytes, of which only one
+//! Reads the compiler's dump as a stream of declarations. The dump of a large file has hundreds of megabytes; only one
 //! declaration at a time is held as a tree.
 
 use std::io::{self, Read};

@@ -1,5 +1,5 @@
-//! Functions whose syntax trees are too large: clang prints each level of an expression one step further in than the one around it,
-//! so what is nested for thousands of levels has a dump of gigabytes. Such a function is left out, and the rest of its file is read.
+//! Finds functions whose syntax trees are too large. Clang indents each level of an expression one step further, so an
+//! expression with thousands of levels has a dump of gigabytes. Such a function is left out, and the rest of its file is read.
 
 use patchwright_text::Span;
 

@@ -263,9 +263,8 @@ impl MacroTable {
     }
 }
 
-/// Whether two outputs of the preprocessor, with definitions, are of one program: all text is the
-/// same, and macros that are defined differently (as `__PIC__` is with `-fPIC`) occur nowhere,
-/// nor in the source.
+/// Returns whether two outputs of the preprocessor, with definitions, mean the same program. All text must be the same. Macros
+/// that are defined differently (as `__PIC__` is with `-fPIC`) may occur neither there nor in the source.
 pub(crate) fn is_alike(a: &str, b: &str, source: &[u8]) -> bool {
     let is_definition = |line: &&str| line.starts_with("#define ") || line.starts_with("#undef ");
     let text = |output| str::lines(output).filter(move |line| !is_definition(line));

@@ -137,8 +137,8 @@ pub(crate) fn key_of(about: Option<Digest>, request: &Request) -> Digest {
     hasher.field(format!("{:?}", request.stdout)).finish()
 }
 
-/// What clang tells of what it is going to do, without the names of the sources: it is the same for several at once as for each of
-/// them alone.
+/// Returns clang's plan of its jobs (`-###`) without the names of the sources. The plan is the same for several sources at once
+/// as for each alone.
 pub(crate) fn plan_without(told: &[u8], sources: &[&OsStr]) -> Vec<u8> {
     // A word is quoted only where it needs to be.
     let plain = |word: &[u8]| -> Vec<u8> {

@@ -174,8 +174,8 @@ pub fn lasting_directives(text: &[u8]) -> Vec<&[u8]> {
         .collect()
 }
 
-/// A text as pieces that a conditional keeps or leaves out as a whole: what stands before each directive, the directive, and what
-/// stands behind the last one.
+/// Splits a text into pieces that a conditional keeps or leaves out as a whole: the text before each directive, the directive
+/// itself, and the text behind the last one.
 fn parts(text: &[u8]) -> impl Iterator<Item = (&[u8], Option<Directive<'_>>)> {
     let mut from = 0;
     let directives: Vec<Directive<'_>> = directives(text).collect();

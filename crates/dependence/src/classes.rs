@@ -1,9 +1,10 @@
 //! Locations that no instruction tells apart.
 //!
-//! Where every instruction that may touch one part of memory may touch another part in the same way, the two are one for a
-//! dependence graph: each edge of the one has its like of the other. Programs with few kinds of large structures on the heap
-//! have far fewer such classes than parts. A class is stood for by one of its members, so what an instruction touches is
-//! cut down to those. Locals of different routines, or of one, stay apart: they have lifetimes of their own.
+//! Two parts of memory are one class if every instruction that may touch one may touch the other in the same way. For a
+//! dependence graph they are the same: the edges of one are also those of the other. Programs with few kinds of large
+//! structures on the heap have far fewer such classes than parts. A class is stood for by one of its members, so what an
+//! instruction touches is cut down to those. Locals of different routines, or of one, stay apart: they have lifetimes of their
+//! own.
 
 use patchwright_ir::{InstructionKind, TerminatorKind, Type};
 use rustc_hash::{FxHashMap, FxHashSet};

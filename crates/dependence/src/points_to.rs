@@ -1,12 +1,11 @@
 //! Finds the objects to which pointers may point: Andersen's analysis, by wave propagation.
 //!
-//! One set for each temporary and register, and for each place in an object that pointers are stored to: pointers have
-//! offsets, so members of structures are told apart, also those of the elements of arrays (`shape`). What uses the sets
-//! sees *parts* of objects, between the borders of all that is accessed at known places (`cells`). Constraints
-//! are gathered from all instructions once. Then, until nothing changes: cycles of copies become
-//! one node, sets flow along copies in topological order, and loads, stores and calls through
-//! pointers give new copies (F. Pereira and D. Berlin, "Wave propagation and deep propagation for
-//! pointer analysis", 2009).
+//! Each temporary and register has one set, and so has each place in an object to which pointers are stored. Pointers have
+//! offsets, so members of structures are told apart, also those of the elements of arrays (`shape`). What uses the sets sees
+//! *parts* of objects, between the borders of all that is accessed at known places (`cells`). Constraints are gathered from all
+//! instructions once. Then, until nothing changes: cycles of copies become one node, sets flow along copies in topological
+//! order, and loads, stores and calls through pointers give new copies (F. Pereira and D. Berlin, "Wave propagation and deep
+//! propagation for pointer analysis", 2009).
 
 mod cells;
 mod constraints;

@@ -37,8 +37,8 @@ pub struct BaselineTest {
     pub timeout: Duration,
     /// Whether the first run was ended because it took much longer than the others, before its time was up ([`Patience`]).
     pub lost_patience: bool,
-    /// The time to expect of a run: the longer of the two; of a test that hangs, which tells nothing about its time, a
-    /// little more than that of the slowest of the others.
+    /// The time to expect of a run: the longer of the two. A test that hangs tells nothing about its time, so a little more
+    /// than the time of the slowest other test is expected.
     pub expected: Duration,
     /// The processor time to expect of a run: the longer of the two. It does not depend on what else the machine does.
     #[serde(default)]

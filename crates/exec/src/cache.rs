@@ -1,8 +1,8 @@
 //! A folder of results that are costly to make. Each entry's key is the digest of everything that the
 //! result was made of.
 //!
-//! Nothing depends on it. It may be removed at any moment, several runs may use it at once, what is damaged counts as missing, and a
-//! folder that cannot be used is no error.
+//! Nothing depends on it. It may be removed at any moment, and several runs may use it at once. A damaged entry counts as
+//! missing. A folder that cannot be used is no error.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Write};

@@ -217,9 +217,9 @@ impl Exchanged {
 
 /// Sets a file's modification time to now.
 ///
-/// "Now" is read from the precise clock. The kernel stamps writes with a clock that ticks every
-/// few milliseconds, so a file touched by the kernel's clock right after its object file was
-/// written can have an equal time, and `make` would keep the stale object.
+/// "Now" is read from the precise clock. The kernel stamps writes with a clock that ticks every few milliseconds. A file
+/// touched by that clock right after its object file was written can have an equal time, and `make` would keep the stale
+/// object.
 pub fn touch(path: &Path) -> Result<(), FileError> {
     set_modified(path, SystemTime::now()).context("set the time of", path)
 }

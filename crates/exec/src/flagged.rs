@@ -1,8 +1,8 @@
 //! Builds a project by its own build command, with more flags for its C compilers.
 //!
-//! As when a build is watched, a folder stands first in `PATH` that has a script in place of each C compiler; here it adds the flags. A
-//! build that names its compiler by an absolute path does not see them, nor does a tree that CMake has configured before, so
-//! what is built is to be looked at ([`any_program_names`]).
+//! As when a build is watched, a folder stands first in `PATH` that has a script in place of each C compiler; here it adds the
+//! flags. A build that names its compiler by an absolute path does not see these scripts, nor does a tree that CMake has
+//! configured before. So the caller must look at the built programs ([`any_program_names`]).
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;

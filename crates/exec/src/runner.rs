@@ -172,8 +172,8 @@ pub struct Runner {
     linked: [Option<OsString>; ANNOUNCED.len()],
 }
 
-/// Variables that say where a program finds its run, with the names of links in the run's folder that say the same to protected
-/// programs: those have the environment that they always have.
+/// Environment variables that tell a program where it finds its run. A protected program keeps its usual environment, so for
+/// each variable a link in the run's folder tells it the same.
 pub(crate) const ANNOUNCED: [(&str, &str); 3] = [
     (PROBE_VARIABLE, PROBE_FILE),
     (CHANNEL_VARIABLE, CHANNEL_FILE),

@@ -79,9 +79,9 @@ impl DominatorTree {
         }
     }
 
-    /// Computes the tree of post-dominators: which nodes every way from a node to the exit leads through. A node that no way
-    /// leads out of counts as if it led to the exit; those of `endless` are asked for that in their order, until each of them has
-    /// a way.
+    /// Computes the tree of post-dominators: which nodes every way from a node to the exit leads through. A node without a way
+    /// to the exit counts as if an edge led there. Such edges are added at nodes of `endless`, in their order, until each node
+    /// has a way.
     pub fn post(
         successors: &[Vec<usize>],
         exit: usize,

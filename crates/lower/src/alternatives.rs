@@ -91,8 +91,8 @@ pub struct Choice {
 pub struct Alternatives {
     /// The expressions of each function, by its name.
     pub of: FxHashMap<String, FxHashMap<ExprId, Choice>>,
-    /// Integer constants whose text stands elsewhere, for all expressions that get it from there (the definition of a
-    /// macro): an alternative is chosen for all of them, where they have none of their own.
+    /// Integer constants whose text stands in the definition of a macro, each with the expressions that expand it. An
+    /// alternative of the constant is chosen for all these expressions that have none of their own.
     pub shared: FxHashMap<String, FxHashMap<ExprId, Choice>>,
 }
 

@@ -1,9 +1,9 @@
 //! Lowers the tree of C to the IR, with a map back to the source.
 //!
 //! # What is promised
-//! * The IR of a function means what C17 on x86-64 Linux means, as gcc and clang implement it
-//!   (crate `semantics`), or it has an `unsupported` instruction that says what is missing. An
-//!   `unsupported` instruction is reached exactly when the construct would be executed.
+//! * The IR of a function means what C17 on x86-64 Linux means, as gcc and clang implement it (crate `semantics`). Otherwise it
+//!   has an `unsupported` instruction that names the construct. An `unsupported` instruction is reached exactly when the
+//!   construct would be executed.
 //! * Every operator of the source is one instruction (or one branch, for `&&`, `||`, `?:`), whose
 //!   origin is the operator's node. Conversions are instructions of their own.
 //!

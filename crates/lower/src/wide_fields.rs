@@ -1,5 +1,5 @@
-//! Bit-fields that are wider than `int`. C leaves open what type they have in arithmetic: for clang it is the type that they are declared
-//! with, for gcc a type of just their width, in which unsigned arithmetic wraps. This is what gcc does.
+//! Bit-fields that are wider than `int`. C leaves open which type they have in arithmetic. Clang takes the declared type. Gcc
+//! takes a type of just their width, in which unsigned arithmetic wraps. This module does what gcc does.
 
 use patchwright_csource::{
     BinaryOperator, CastKind, ExprId, ExprKind, UnaryOperator, detail::Detail,

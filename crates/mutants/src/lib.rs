@@ -1,7 +1,8 @@
 //! Mutants of a program: changes that undo a likely fix, and which of them the tests notice.
 //!
-//! A fix and the mistake that it mends are one change, read forwards and backwards. So a mutant `m` of right code `c` is as likely a
-//! mistake as the change from `m` to `c` is a likely fix, and the weights that order patches order mutants ([`generate`]).
+//! A fix and the mistake that it mends are one change, read forwards and backwards. A mutant `m` of right code `c` is as likely
+//! a mistake as the change from `m` to `c` is a likely fix. So the weights that order patches also order mutants
+//! ([`generate`]).
 //!
 //! 1. [`generate`]: the candidates of each function, each with the bits of the change that undoes it.
 //! 2. [`choose`]: an order in which no line and no function takes all; those with the same machine code are left out ([`code`]).

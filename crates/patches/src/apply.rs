@@ -299,8 +299,8 @@ impl<'t> Applier<'t> {
         }
     }
 
-    /// The path that the diff of a file means: of its two names the one that exists; of two that
-    /// do, the one with fewer parts, then the shorter one, as `patch(1)` chooses.
+    /// Returns the path that the diff of a file means, as `patch(1)` chooses: of its two names the one that exists. If both
+    /// exist, the name with fewer parts wins, then the shorter one.
     fn target(
         &self,
         file: &FileDiff,

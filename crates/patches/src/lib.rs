@@ -3,8 +3,8 @@
 //! * [`read_inputs`] reads unified diffs (files, folders, standard input), JSON lines and
 //!   ExpressAPR's manifests into [`RawPatch`]es, one at a time.
 //! * [`diff`] parses unified diffs, git's and plain ones.
-//! * [`Applier`] applies a raw patch to a [`BaseTree`] as `patch(1)` does, with offsets and fuzz,
-//!   and gives a [`Patch`]: the files that change, with their new texts as edits of the old ones.
+//! * [`Applier`] applies a raw patch to a [`BaseTree`] as `patch(1)` does, with offsets and fuzz. The result is a [`Patch`]:
+//!   the files that change, with their new texts as edits of the old ones.
 //!
 //! # Invariants
 //! * The tree is only read, and nothing outside of it: no patch can name a file that is not in it.

@@ -3,9 +3,9 @@
 //!
 //! A *place* is a run of statements or a condition that some patches replace; each different text is an *alternative*.
 //! The host tells which patch, the *representative*, is executed and which other patches are *live*, so far not told
-//! apart from it. At a visit of a place the probe has the alternatives evaluated one after the other, with every write
-//! undone; live patches whose alternative has another effect than the representative's are *split off* and get the
-//! number of a group. Those that are left when the test has ended share its verdict.
+//! apart from it. At a visit of a place the probe has the alternatives evaluated one after the other, with every write undone.
+//! Live patches whose alternative has another effect than the representative's are *split off*: they get the number of a group.
+//! Those that are left when the test has ended share its verdict.
 
 use crate::layout::align;
 use core::ffi::{c_char, c_void};

@@ -2,9 +2,9 @@
 //!
 //! The program finds a socket (`SOCK_SEQPACKET`) with an order in it at [`SERVER_DESCRIPTOR`] when its first woven unit
 //! attaches, before `main`. Asked whether it can serve ([`SERVER_ASK`]), it answers with its process id, or 0 if it
-//! cannot, and goes on. Told to serve ([`SERVER_START`]), it answers likewise and waits: for each [`ServerRun`] that
-//! arrives, with the descriptors for standard input, output and error, it makes a child of *its parent* and answers
-//! with the child's process id, or 0. The child goes on as if it had just been started.
+//! cannot, and goes on. Told to serve ([`SERVER_START`]), it answers likewise and waits. Each [`ServerRun`] arrives with the
+//! descriptors for standard input, output and error. For each, the program makes a child of *its parent* and answers with the
+//! child's process id, or 0. The child goes on as if it had just been started.
 
 /// The number of the socket's descriptor, which is high enough not to collide with the program's own.
 pub const SERVER_DESCRIPTOR: i32 = 219;

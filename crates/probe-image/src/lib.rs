@@ -1,5 +1,5 @@
-//! The probe as bytes to put beside a run, and the host's side of the channel that it reports through, and of the
-//! trace in which programs note the statements that they execute.
+//! This crate holds the probe as bytes to put beside a run, and the host's side of two files that the program writes. Through
+//! the channel the probe reports. In the trace a program notes the statements that it executes.
 //!
 //! A run needs a file with [`PROBE`], a [`Channel`], and both paths in the environment of the test (see
 //! [`Channel::environment`]), or both files in the folder of the run that was woven into the program.

@@ -23,8 +23,8 @@ use crate::{
     verdict::{Prover, Verdict},
 };
 
-/// Conflicts that a question for an input of another path may cost at first; each time that all that is left was too hard, it
-/// is four times as many.
+/// Conflicts that a question for an input of another path may cost at first. When all remaining questions were too hard, the
+/// limit becomes four times as high.
 const FIRST_EFFORT: u64 = 1_000;
 /// Terms that are made at most.
 const MOST_TERMS: usize = 12_000_000;

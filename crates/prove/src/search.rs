@@ -10,8 +10,8 @@
 //! Patches are taken by their number of changes, so a right one is minimal: those with fewer changes were all wrong.
 //!
 //! For each number of changes there are two turns. The first one looks for patches that are right as far as the bound. The
-//! second one takes those that are left although nothing shows that they are wrong, because they go on beyond the bound or
-//! lead to what is not encoded: a [`Decider`] looks at each by itself.
+//! second turn takes the patches that remain undecided: they go on beyond the bound, or lead to a construct that is not
+//! encoded. A [`Decider`] looks at each of these by itself.
 
 mod excluded;
 mod learn;

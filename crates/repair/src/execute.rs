@@ -337,8 +337,8 @@ impl Search<'_> {
         Ok(found)
     }
 
-    /// How much processor time a test is expected to take. One that fails may have ended early, and then the untouched program does not
-    /// show how much it takes when it passes: as much as three of four passing tests.
+    /// How much processor time a test is expected to take. A failing test may have ended early, so the untouched program does
+    /// not show how much a pass takes. Then the time is expected that three of four passing tests need at most.
     pub(crate) fn expected_cpu(&self, test: usize) -> Duration {
         let known = &self.prepared.baseline.tests[test];
         match known.verdict.is_pass() {

@@ -188,8 +188,8 @@ impl Exploration<'_> {
         Some(own)
     }
 
-    /// The candidates that are executed next, the first ones that need it: no two where a tree ends at one place, since
-    /// what one of them shows may decide about the other.
+    /// Returns the candidates to execute next: the first ones that need it. No two of them belong to the same end of a tree,
+    /// because the result of one may decide about the other.
     fn batch(&mut self, size: usize) -> Vec<(CandidateId, usize, Vec<Instruction>)> {
         let mut batch = Vec::new();
         let mut ends = FxHashSet::default();

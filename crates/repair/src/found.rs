@@ -86,8 +86,8 @@ pub struct Explored {
 pub struct ExploredCandidate {
     /// It, as an edit of the hole's file.
     pub edit: Edit,
-    /// It reads elements, behind a pointer to an object of unknown size, that the original does
-    /// not read: if it reads past the end of the object, nobody sees that this is undefined.
+    /// The candidate reads elements behind a pointer that the original does not read. The size of the object is unknown, so
+    /// nobody notices a read past its end.
     pub reads_unbounded: bool,
 }
 

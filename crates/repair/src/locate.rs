@@ -350,8 +350,8 @@ pub fn locate(
     }
 }
 
-/// The functions that the object code of a unit can name without a change of what it is linked with: those that it
-/// defines, and those that it calls already.
+/// Returns the functions that the object code of a unit can name without a change of its link: those that it defines, and those
+/// that it calls already.
 fn named(unit: &TranslationUnit, functions: &[Function]) -> FxHashSet<String> {
     let is_internal = |name: &str| {
         let declared = unit.declarations.get(name);

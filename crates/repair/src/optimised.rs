@@ -6,8 +6,8 @@ use patchwright_exec::{CompileCommand, Limits, Worker, all_sources, runner::Requ
 
 use crate::RepairError;
 
-/// What the compiler warns of a source of a copy, compiled by `commands` of a copy at `from`, as it is now: values that are read and were
-/// certainly never written. Nothing where it is not known how to compile it.
+/// Returns the compiler's warnings about values that are read and were certainly never written. The source of the copy is
+/// compiled as it is now, by `commands` of a copy at `from`. The result is empty if no command compiles it.
 ///
 /// # Errors
 /// When the compiler cannot be run.

@@ -269,8 +269,8 @@ pub(crate) fn read_sources(
     Ok((plans, entries, considered))
 }
 
-/// The numbers, characters and expected lines of the failing tests, as far as they run a program themselves: their arguments, what they are given to read, what they
-/// have to print.
+/// Returns the numbers, characters and expected lines of failing tests that run a program themselves. They come from the
+/// arguments, the standard input and the expected output.
 fn shown(prepared: &Prepared) -> Shown {
     let mut shown = Shown::default();
     let case_of = |test: usize| match &prepared.suite.tests[test].kind {

@@ -3,9 +3,9 @@
 //!
 //! A candidate parts from the original at the first state in which it has another value, and until then the program does what it
 //! always does. So one run of the original in each test, with all locations logging, tells of every candidate in which tests it changes
-//! anything, before a single one is executed. A candidate that changes nothing in some failing test cannot mend it. One that changes
-//! something in all failing tests and in few passing tests is likelier to be right than others, as a statement is suspicious that only
-//! failing tests execute.
+//! anything, before a single one is executed. A candidate that changes nothing in some failing test cannot mend it. One that
+//! changes something in all failing tests and in few passing tests is likelier to be right. Statements are ranked by the same
+//! idea.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -111,8 +111,8 @@ impl Survey {
         self.units.values().map(|known| known.states.len()).sum()
     }
 
-    /// Splits the candidates of a level at a unit by what they do; the groups that change something in each of the failing tests, and in
-    /// `most` passing ones at most, with how many these are.
+    /// Splits the candidates of a level at a unit by their effect. Returned are the groups that change something in each
+    /// failing test and in at most `most` passing tests, each with the number of these.
     pub(crate) fn favoured(
         &self,
         unit: usize,

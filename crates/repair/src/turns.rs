@@ -1,8 +1,8 @@
 //! Divides the work into turns, so that no location keeps the others waiting.
 //!
-//! One location may have thousands of classes at a cost, or executions that take hundreds of times as long as others, and the change
-//! that is sought stands somewhere else. So the exploration of a location at a cost gets so much work at first; what is left is put off, and
-//! gets a multiple when the next cost has been explored at all other locations.
+//! One location may have thousands of classes at a cost, or very slow executions, while the right change stands somewhere else.
+//! So the exploration of a location at a cost gets so much work at first; what is left is put off, and gets a multiple when the
+//! next cost has been explored at all other locations.
 //!
 //! A whole cost may take long, too, where there are many locations. So after some executions of it the alternatives of the next cost have their
 //! turn: they are few, and what is no term is found nowhere else.

@@ -15,8 +15,8 @@ const LEAST_ROUND_REPLACEMENT: usize = 2;
 /// So many places are returned at most.
 const MOST_TWINS: usize = 6;
 
-/// The change that an edit makes of a source, at all other places where the tokens that it takes away stand amid the same tokens: those
-/// that are most alike first.
+/// Repeats the change of an edit at all other places where the same tokens stand amid the same neighbours. The places that are
+/// most alike come first.
 pub(crate) fn twins(source: &[u8], edit: &Edit) -> Vec<Edit> {
     let tokens = tokens(source);
     let text = |span: &Span| span.slice(source).unwrap_or_default();

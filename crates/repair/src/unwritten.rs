@@ -1,8 +1,8 @@
 //! Finds values that a patched function may use unwritten, and the untouched one does not.
 //!
 //! Tests say nothing about that: fresh memory that is compared with fresh memory is equal in every pattern. Only a new use in a
-//! function whose text the patch changes speaks against the patch. A use that the untouched function may make as well does not, even
-//! if the patch changes a condition on the way to it: the patch has passed the tests in a build of its own.
+//! function whose text the patch changes speaks against the patch. A use that the untouched function may make as well does not
+//! count, even if the patch changes a condition on the way to it.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

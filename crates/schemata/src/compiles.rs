@@ -320,8 +320,8 @@ impl Planner<'_, '_> {
         Ok(found)
     }
 
-    /// Of patches that cannot be woven for a reason that is `wanted`, those that do not compile need no build to be known: many
-    /// change the head of a function, or leave a bracket open.
+    /// Finds patches that cannot be woven for a `wanted` reason and do not compile either. They need no build: many change the
+    /// head of a function, or leave a bracket open.
     pub(crate) fn compile_apart(
         &mut self,
         plan: &mut Plan,

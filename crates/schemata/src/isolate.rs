@@ -134,8 +134,8 @@ impl Clone {
     }
 }
 
-/// Whether a function's text can stand beside others of its kind: nothing of what follows would belong to it, and it
-/// defines nothing else, unless it cannot compile because a brace is closed that was not opened.
+/// Returns whether a function's text can stand beside others of its kind. No text behind it may become a part of it, and it may
+/// define nothing else. A text that closes a brace too many counts as well: it cannot compile anyway.
 fn stands_alone(text: &[u8]) -> bool {
     let is_function = |text: &Vec<u8>| {
         let blocks = blocks(text);

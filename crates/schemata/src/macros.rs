@@ -224,8 +224,8 @@ impl Planner<'_, '_> {
         }
     }
 
-    /// What the preprocessor makes of a source with and without these texts; nothing within if that is the same, and nothing
-    /// at all if it cannot be told for all ways at once.
+    /// Returns the preprocessor's output for a source with and without these texts: `Some(None)` if both are the same, `None`
+    /// if the ways of compiling it disagree, or one of them cannot be preprocessed.
     fn changed_text<'w>(
         &mut self,
         ways: &'w [Way],

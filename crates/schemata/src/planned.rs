@@ -270,8 +270,8 @@ pub struct PlannedPatch {
     pub files: Vec<PlannedFile>,
     /// What it adds outside of functions.
     pub brought: Brought,
-    /// What C may not define of what its functions do: woven they do something else than in a build of its own, which matters in
-    /// tests that reach them. And whether it is known at all that they do the same.
+    /// What C does not define in the patch's functions. Woven, they may do something else than in a build of their own, which
+    /// matters in tests that reach them. The value also says whether anything is known about that.
     pub suspicion: Suspicion,
 }
 

@@ -1,8 +1,8 @@
 //! Moves edits that a diff has put elsewhere than the author of the patch.
 //!
-//! A new function in front of one with the same first line is shown as text inside of that one's head, and a new function may have taken the
-//! head and the braces of the one behind it. The text is the same, so whichever edits give it can be taken: here those that add
-//! whole definitions between definitions, and change bodies.
+//! A diff may show a new function shifted. Where it has the same first line as the function behind it, its text seems to stand
+//! inside of that function's head, or to have taken the head and the braces. The text is the same, so whichever edits give it
+//! can be taken: here those that add whole definitions between definitions, and change bodies.
 
 use patchwright_csource::{Function, lex};
 use patchwright_text::{Edit, Span, line_edits};

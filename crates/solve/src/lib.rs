@@ -2,8 +2,8 @@
 //! finds values for their variables.
 //!
 //! [`Terms`] is a pool: a term that is built twice is the same one, every constructor simplifies, and nothing is ever
-//! dropped. Operations mean what SMT-LIB 2 says, division by zero and shifts by more than the width included; floating
-//! point rounds to nearest, ties to even, and a NaN that comes out of an operation is the canonical one.
+//! dropped. Operations mean what SMT-LIB 2 says, division by zero and shifts by more than the width included. Floating point
+//! rounds to nearest, ties to even. A NaN that an operation gives is the canonical one.
 //!
 //! This is the bottom layer: it knows nothing of C.
 

@@ -127,8 +127,8 @@ impl Blaster {
         (run, at)
     }
 
-    /// The element at an index among those at constant ones, in their order, or else `other`: decided bit by bit, which is
-    /// as deep as an index is long, however many elements there are.
+    /// Returns the element at an index, given the elements at constant indices in their order, or else `other`. The term
+    /// decides bit by bit: its depth is the width of the index, however many elements there are.
     fn decoded(&mut self, elements: &[(u128, Word)], index: &[Lit], other: &[Lit]) -> Word {
         let [.., top] = index else {
             return match elements {

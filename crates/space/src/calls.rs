@@ -20,8 +20,8 @@ use crate::{
     term::{self, CType, Operand},
 };
 
-/// Most functions that are tried in the place of one, besides those of `<ctype.h>` in the place of each other: these are few,
-/// their names do not say which are alike, and each is right somewhere.
+/// Most functions that are tried in the place of another. Those of `<ctype.h>` do not count: they are few, their names do not
+/// say which are alike, and each is right somewhere.
 pub(crate) const MOST_FUNCTIONS: usize = 6;
 
 /// Most pairs of arguments of one call that are exchanged.

@@ -1,8 +1,8 @@
 //! FORMAT: the text with which something is printed or read, written otherwise.
 //!
-//! Conversions that do not fit what is passed (`%d` for a `long long`) are fitted; an end of line or a blank is added or
-//! taken away, a separator is another one, a number has other digits. What a format says is not known beforehand, so each
-//! of these is executed.
+//! Conversions that do not fit their argument (`%d` for a `long long`) are fitted. An end of line or a blank is added or
+//! removed, a separator is exchanged, a number gets other digits. What a format says is not known beforehand, so each of these
+//! is executed.
 
 use std::collections::BTreeSet;
 

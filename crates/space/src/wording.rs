@@ -298,8 +298,8 @@ fn is_boundary(line: &[char], at: usize) -> bool {
     !(in_word(at.checked_sub(1)) && in_word(Some(at)))
 }
 
-/// What a line makes of a part of a text that ends a line: where it prints all of the line, only its beginning, its end, or
-/// something in between.
+/// The wanted text in the place of a part of a printed text, by the part's position in the line: all of it, its beginning, its
+/// end, or the middle.
 fn aligned(part: &[Piece], line: &[char], use_: Use) -> Vec<Aligned> {
     let plain = part
         .iter()

@@ -1,9 +1,9 @@
 //! The bounded encoding: what a program in the IR does, as terms over its inputs.
 //!
 //! [`encode`] unwinds the loops of a linked program up to a bound and inlines its calls. For each failure it returns the
-//! condition on the inputs under which it happens. Paths are merged where control flow joins, so the formula grows with
-//! the program and not with the number of paths (Clarke, Kroening and Lerda, "A tool for checking ANSI-C programs", 2004;
-//! section 3.2 of "Must fault localization for program repair").
+//! condition on the inputs under which it happens. Paths are merged where control flow joins, so the formula grows with the
+//! program and not with the number of paths. Sources: Clarke, Kroening and Lerda, "A tool for checking ANSI-C programs", 2004;
+//! "Must fault localization for program repair", section 3.2.
 //!
 //! # What is promised
 //! - A failure's condition holds exactly for the inputs with which the interpreter fails there, as

@@ -52,9 +52,9 @@ pub fn line_edits(before: &[u8], after: &[u8]) -> Vec<Edit> {
         .collect()
 }
 
-/// How `old` becomes `new`, with each operation where the one before it ended on both sides. The
-/// library moves operations to tidy the result, and leaves the index of the side that they do not
-/// touch (the new one of a deletion, the old one of an insertion) where it was before.
+/// How `old` becomes `new`, with each operation where the one before it ended on both sides. The library moves operations to
+/// tidy the result. It leaves the index of the side that an operation does not touch where it was: the new one of a deletion,
+/// the old one of an insertion.
 fn operations(old: &[&[u8]], new: &[&[u8]]) -> Vec<DiffOp> {
     let mut operations = capture_diff_slices(Algorithm::Patience, old, new);
     let (mut at_old, mut at_new) = (0, 0);
@@ -136,8 +136,8 @@ fn write_line(out: &mut Vec<u8>, sign: u8, line: &[u8]) {
     }
 }
 
-/// A path as git writes it: quoted in C's way when it has bytes that would confuse a reader of the header, and
-/// followed by a tab when it has blanks, because readers end an unquoted name at a tab.
+/// Returns a path as git writes it. A path with bytes that would confuse a reader of the header is quoted in C's way. A path
+/// with blanks is followed by a tab, because readers end an unquoted name at a tab.
 fn header_name(prefix: &str, path: &[u8]) -> Vec<u8> {
     let special = |byte: &u8| matches!(byte, 0..0x20 | b'"' | b'\\' | 0x7f..);
     let mut name = prefix.as_bytes().to_vec();

@@ -175,9 +175,9 @@ const SCRIPTS: [&str; 6] = ["sh", "py", "pl", "awk", "sed", "tcl"];
 
 /// Whether only compiled C sources read the file `relative`. `known` are those sources, relative to `folder`, the tree's root.
 ///
-/// The result is false in any of these cases: a recipe or script names the file; a source outside of `known` includes it, because
-/// a test may compile that source; or a makefile makes something other than an object of it. With `in_place` the file itself is
-/// woven like a source. Then it may have any name, and rules may name it as a prerequisite.
+/// The result is false if a recipe or script names the file, or if a makefile makes something other than an object of it. It is
+/// also false if a source outside of `known` includes the file, because a test may compile that source. With `in_place` the
+/// file itself is woven like a source. Then it may have any name, and rules may name it as a prerequisite.
 ///
 /// # Errors
 /// What cannot be read.

@@ -1,9 +1,9 @@
 //! Divides a set of patches into parts for machines that know nothing of each other, and puts the results together.
 //!
 //! Part `K` of `N` has each `N`-th of the different patched trees; patches that make the same tree stay together. So a part depends
-//! only on the set and its own number. The verdicts are those of one machine, for two reasons: tests run in an order that depends on
-//! no other patch, and the verdict of a woven program on a patch does not depend on the others in it. Work that one machine
-//! shares among patches is done by each part that needs it.
+//! only on the set and its own number. The verdicts are those of one machine. Tests run in an order that depends on no other
+//! patch, and the verdict of a woven program on a patch does not depend on its other patches. Work that one machine shares
+//! among patches is done by each part that needs it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;

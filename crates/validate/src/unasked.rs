@@ -63,8 +63,8 @@ pub(crate) fn is_nothing_asked(options: &ValidateOptions) -> bool {
         && options.confirm != Confirm::Each
 }
 
-/// Whether the untouched program is built for these patches, so that a patch's build compiles what it changes: that is less than a build of
-/// everything for each of them.
+/// Returns whether to build the untouched program for these patches first. Then the build of each patch compiles only the
+/// changed files, which is less than a full build for each.
 ///
 /// # Errors
 /// A tree that cannot be read.

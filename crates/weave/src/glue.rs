@@ -130,10 +130,10 @@ const IGNORED: &[&str] = &[
 
 /// What all woven files of a translation unit share.
 ///
-/// The probe is mapped by system calls, so that it is there also in programs that are linked statically, that have
-/// names of libc for themselves, or no libc at all; and nothing is allocated. The one symbol from elsewhere is
-/// `environ`, declared under a name of our own, and weakly. All units of a program or of a shared library use one
-/// image, which they know by a symbol that the linker merges.
+/// The glue maps the probe by system calls and allocates nothing. So it works in programs that are linked statically, that
+/// define names of libc themselves, or that have no libc at all. The one symbol from elsewhere is `environ`, declared under a
+/// name of our own, and weakly. All units of a program or of a shared library use one image, which they know by a symbol that
+/// the linker merges.
 ///
 /// Elsewhere than on x86-64 Linux nothing is mapped, and nothing selected.
 ///
@@ -322,9 +322,9 @@ __attribute__((__no_sanitize_address__,__used__)) __PW_COLD const char *__pw_asa
 #endif
 "#;
 
-/// Makes gcc optimise less. A woven function is several times as long as the original, and optimising it takes even longer: a file
-/// of 190 lines takes 11 s with `-O2` and 3.5 s with `-Og`, which also inlines what must be inlined. Tracking variables for
-/// debuggers would take a quarter of the rest; line numbers are kept.
+/// Makes gcc optimise less. A woven function is several times as long as the original. The optimiser takes even longer in
+/// proportion: a file of 190 lines takes 11 s with `-O2` and 3.5 s with `-Og`. `-Og` also inlines every `always_inline`
+/// function. Tracking variables for debuggers would take a quarter of the rest; line numbers are kept.
 const QUICKLY: &str = r#"#if defined __GNUC__ && !defined __clang__ && defined __OPTIMIZE__
 #pragma GCC optimize ("Og", "no-var-tracking", "no-var-tracking-assignments")
 #endif
@@ -401,9 +401,9 @@ static void __PW_OURS __pw_unobserved(void) {
 #endif
 "#;
 
-/// To load a library takes memory of the heap and gives it back with what was written there, where a program finds zeros otherwise. What
-/// was given back is taken again, for good, and what may be left of it in the rest of the heap is cleared; only if nothing of the
-/// heap was in use before.
+/// To load a library takes memory of the heap and gives it back with what was written there, where a program finds zeros
+/// otherwise. The glue takes that memory again, for good, and clears the rest of the heap. It does so only if the program had
+/// not used its heap before.
 const HEAP: &str = r#"#ifndef __PW_HEAP
 #define __PW_HEAP
 struct __pw_heap { unsigned long arena, other[8], top; };
@@ -544,8 +544,8 @@ pub(crate) fn places_text(
     in_front(&shared, suffix, &format!("{own}{attach}"), newline)
 }
 
-/// What stands in front of a woven file: what its translation unit needs once, what the file has for itself, and a
-/// `#line` that makes the next line the first.
+/// Returns the text in front of a woven file: declarations that its translation unit needs once, those of the file itself, and
+/// a `#line` that makes the next line the first.
 pub(crate) fn in_front(shared: &str, suffix: &str, own: &str, newline: &str) -> String {
     let mut text = String::new();
     for warning in IGNORED {

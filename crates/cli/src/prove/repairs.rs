@@ -36,8 +36,8 @@ struct Listed {
     shown: Vec<proof::Repair>,
     /// The number of each repair in the order in which they were found; 0 for what is shown later.
     numbers: Vec<usize>,
-    /// What is shown when all are found, by its position among those: repairs of what only calls the function that fails,
-    /// and those that are right within the bound.
+    /// Positions of the repairs that are shown when all are found: those in functions that only call the failing one, and those
+    /// that are right within the bound only.
     later: Vec<(usize, Repair)>,
     /// Why the list is not complete.
     incomplete: Vec<String>,
@@ -132,8 +132,8 @@ impl Job<'_> {
     /// How far the program with all choices is encoded. Nothing where it does not fail as far as that may be; then the
     /// bound of `options` says how far that is.
     ///
-    /// What fails within few rounds fails within many, so few rounds are enough to see which patches are wrong; those that
-    /// are left are decided one by one with the whole bound.
+    /// A patch that fails within few rounds fails within many, so few rounds show most wrong patches. The others are decided
+    /// one by one with the whole bound.
     fn plan(
         &mut self,
         own: &[Mutations],

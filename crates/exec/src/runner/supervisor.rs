@@ -36,8 +36,8 @@ use servers::Servers;
 use tree::Tree;
 use watch::{Finish, HostGone};
 
-/// The whole life of a supervisor: serves the host that is at the other end of standard input
-/// until that end is closed, by intent or because the host died, then kills what is left.
+/// Runs a supervisor for its whole life. It serves the host at the other end of standard input until that end is closed, by
+/// intent or because the host died. Then it kills all processes that are left.
 ///
 /// Call it before the process has started any thread. Never returns.
 pub fn supervisor_main() -> ! {

@@ -14,9 +14,9 @@ use std::ptr;
 use super::sys::{self, Pid, check};
 use crate::refusal::Refusal;
 
-/// Goes on in a child that is the first process of a new namespace; the calling process waits for it, as the
-/// [guardian](super::guardian) of what it protects, and ends as it does. The socket is the one to the guardian.
-/// Returns in the calling process, with why, if there can be no such namespace.
+/// Goes on in a child that is the first process of a new namespace. The calling process becomes the
+/// [guardian](super::guardian): it waits for the child and ends with its status. The socket is the one to the guardian. Returns
+/// in the calling process, with why, if there can be no such namespace.
 pub(super) fn move_into_own_namespace() -> Result<OwnedFd, Refusal> {
     match begin() {
         Ok(Role::Inside(guardian)) => Ok(guardian),

@@ -65,8 +65,8 @@ pub(super) fn never_ends(
         .unwrap_or(false)
 }
 
-/// Whether nothing but the threads of the run ends what a process waits for: no timer of it is set, and the `futexes` for
-/// which it waits lie in memory of its own. It is stopped for a moment.
+/// Returns whether only threads of the run could end the wait of a process. Then the process has set no timer, and the
+/// `futexes` for which it waits lie in memory of its own. The process is stopped for a moment.
 pub(super) fn waits_without_timer(pid: Pid, futexes: &[u64]) -> bool {
     let look = || -> io::Result<bool> {
         let mut tracee = Tracee::seize(pid)?;
