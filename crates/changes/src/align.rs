@@ -224,8 +224,8 @@ fn changed_lines(
     lines
 }
 
-/// Variables of a function that are declared otherwise than before: those of the new version's declaration `new` that `old` has with another
-/// type, or where nothing is executed with another value.
+/// Returns the variables of the declaration `new` that `old` declares with another type. Where the declaration executes
+/// nothing, variables with another first value count too.
 pub(crate) fn redeclared<'v>(
     old: &[Variable],
     new: &'v [Variable],

@@ -129,7 +129,8 @@ fn is_end(line: &[u8]) -> bool {
     said.is_ok_and(|said| said["type"] == "end")
 }
 
-/// Reads what the program prints, to the end, or to a line that says so: a shell may hold the stream open as long as it lives. What is no change of the program is answered at once.
+/// Reads the program's proposals up to the end of its output, or to a line that marks the end: a shell may hold the stream
+/// open. A proposal that changes nothing is answered at once.
 fn read(
     out: Box<dyn std::io::BufRead + Send>,
     project: &Project,

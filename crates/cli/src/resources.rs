@@ -7,8 +7,8 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-/// The system's allocator; it notes that there was no memory, because a program that cannot go on without is aborted by the
-/// language, and only this tells that from a bug.
+/// The system's allocator, which notes when there was no memory. Rust aborts a program that gets no memory, and only this note
+/// tells that from a bug.
 struct Noting;
 
 static IS_OUT_OF_MEMORY: AtomicBool = AtomicBool::new(false);

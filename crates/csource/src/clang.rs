@@ -79,8 +79,8 @@ const ACCEPTED_BY_GCC: [&str; 7] = [
     "return-type",
 ];
 
-/// What clang finds, by following the flow of control, that C does not define: values that were never given, and functions that
-/// end without theirs.
+/// Undefined behaviour that clang finds by following the flow of control: reads of variables without a value, and functions
+/// that end without a `return` value.
 const UNDEFINED_FLOW: [&str; 5] = [
     "-Wno-everything",
     "-Wreturn-type",

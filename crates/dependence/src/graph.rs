@@ -366,8 +366,8 @@ impl<'p> Graph<'p> {
         }
     }
 
-    /// The vertices that define a local (a register, or the parts of an object) where control gets to
-    /// a place; none if it has no value there, or is not touched by the routine.
+    /// Returns the vertices that define a local (a register, or the parts of an object) at a place. There are none if the local
+    /// has no value there, or if the routine does not touch it.
     pub(crate) fn reaching(
         &self,
         routine: RoutineId,

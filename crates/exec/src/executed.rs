@@ -121,8 +121,8 @@ fn functions_of(commands: &[CompileCommand], worker: &Worker) -> Option<Names> {
 /// How the names of functions begin that compilers make, for example for a sanitizer: they are executed when a program starts.
 const MADE_BY_COMPILERS: [&[u8]; 4] = [b"_sub_I_", b"_sub_D_", b"_GLOBAL__", b"asan.module_"];
 
-/// The functions of an object, a program or a library: address, section, and what tells a function from those of other sources: its name, its
-/// size, and the source if it is a static one.
+/// The functions of an object, a program or a library, each with its address and section. Its name and size tell it from
+/// functions of other sources; a static function also has its source.
 fn functions<'d>(
     file: &'d object::File<'d>,
 ) -> impl Iterator<Item = (u64, SymbolSection, Vec<u8>)> + 'd {

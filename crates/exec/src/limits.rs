@@ -7,8 +7,8 @@ use std::time::Duration;
 /// said otherwise.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
-    /// Wall-clock time from the start of the command. Of a command that comes near to it, the time for which it has waited for a
-    /// processor does not count, as far as samples show it.
+    /// Wall-clock time from the start of the command. If a command comes near to it, its waits for a processor are sampled, and
+    /// that time does not count.
     pub wall: Duration,
     /// Processor time, user and system. Sampled, so it may be exceeded by some 20 ms per core.
     pub cpu: Option<Duration>,

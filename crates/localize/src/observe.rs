@@ -671,8 +671,8 @@ fn stack(frames: &[crash::Frame], one: &Observed, found: &Localization, root: &P
     stack
 }
 
-/// Where each process of a test was that did not exit and did not become another program: the statement that it executed
-/// last, and the last one of each function before.
+/// Returns where each process of a test ended that neither exited nor became another program: its last statement, and the last
+/// one of each function before.
 fn sudden_ends(one: &Observed, found: &Localization) -> Vec<Vec<u32>> {
     let mut ends = Vec::new();
     for (place, end) in one.ends.iter().enumerate() {

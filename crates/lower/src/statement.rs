@@ -240,8 +240,8 @@ impl<'a> FunctionLowerer<'_, 'a> {
         );
     }
 
-    /// The functions of `cleanup` for what a `goto` leaves: locals that were declared after a label before it, and those of the blocks
-    /// round it that are not round the label.
+    /// Returns the `cleanup` functions of the locals that a `goto` leaves. These are locals declared between the label and the
+    /// `goto`, and those of blocks around the `goto` that do not hold the label.
     fn clean_up_before_goto(&mut self, name: &'a str, origin: OriginId) {
         let Some(label) = self.label_scopes.get(name) else {
             return self.unsupported_effect(origin, "a goto to an unknown label");

@@ -28,8 +28,8 @@ pub(crate) struct Beyond<'b> {
     pub(crate) scrutinize: Option<&'b RepairOptions>,
     /// Is told of each candidate that passes all tests, by its number, before anything else is asked of it.
     pub(crate) passes: &'b (dyn Fn(usize) + Sync),
-    /// A test that takes much more processor time than before has failed, as in the search: most candidates are wrong, and those that loop for
-    /// ever would be waited for.
+    /// As in the search, a test that takes much more processor time than before has failed. Most candidates are wrong, and
+    /// nobody waits for those that loop for ever.
     pub(crate) hurries: bool,
 }
 

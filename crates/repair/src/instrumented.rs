@@ -50,8 +50,8 @@ pub struct HoleEntry {
     pub visited_by: BTreeSet<usize>,
     /// How near it is to where failing tests crash, from 0 to 1.
     pub nearness: f64,
-    /// How suspicious the most suspicious statement or operand is that it holds or stands in, by the tests that execute that; 0 where the
-    /// program is not localized.
+    /// The suspicion of the most suspicious statement or operand that the location holds or stands in, by the tests that
+    /// execute it. It is 0 where the program is not localized.
     pub held: f64,
     /// How suspicious it is, from 0 to 1.
     pub suspiciousness: f64,
@@ -75,8 +75,8 @@ impl HoleEntry {
         alternatives.all(|alternative| alternative.schema == Schema::Initialization)
     }
 
-    /// The more suspicious one comes first; of those that only failing tests reach, which all may be as suspicious as can be, the one
-    /// nearer to the crash.
+    /// Orders the more suspicious location first. Locations that only failing tests reach may all have the highest suspicion:
+    /// of these the one nearer to the crash is first.
     pub(crate) fn by_suspicion(&self, other: &HoleEntry) -> std::cmp::Ordering {
         let order = other.suspiciousness.total_cmp(&self.suspiciousness);
         order.then(other.nearness.total_cmp(&self.nearness))

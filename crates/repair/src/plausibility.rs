@@ -63,8 +63,8 @@ impl Read {
     }
 }
 
-/// Where a patch belongs that makes this text of a file; behind all others of its cost where nothing is known of the function that it
-/// changes.
+/// Returns the rank of a patch that makes this text of a file. `None` means that nothing is known of the function that the
+/// patch changes: it belongs behind all others of its cost.
 pub(crate) fn rank(
     read: &[Read],
     file: &Path,

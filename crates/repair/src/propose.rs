@@ -41,8 +41,8 @@ pub(crate) struct Proposed<'f> {
     pub(crate) text: Vec<u8>,
     /// Its diff.
     pub(crate) diff: Vec<u8>,
-    /// The compiler makes other code of it than of the untouched program and of all that were proposed before, and if it is not the first of
-    /// its class, one of these was of its class.
+    /// The compiler makes other code of the patch than of the untouched program and of all patches proposed before. If the
+    /// patch is not the first of its class, one of those was of its class.
     pub(crate) code_differs: bool,
     /// See [`crate::Patch::distinct`].
     pub(crate) distinct: usize,

@@ -166,7 +166,8 @@ const NEAR_CRASH: f64 = 0.45;
 /// Of the nearness of a crash itself, so much makes a location one where it happens.
 const AT_CRASH: f64 = 0.9;
 
-/// Where tests crash, what is changed elsewhere than in the function that crashes, or where that is called, is so many bits less likely…
+/// Where tests crash, a change is so many bits less likely if it stands neither in the function that crashes nor where that is
+/// called…
 const FAR_FROM_CRASH: f64 = 3.0;
 
 /// …and a condition of what crashes is so many bits likelier: two in three fixes of crashes are such.
@@ -296,7 +297,7 @@ pub(crate) fn bits_of_location(nearness: f64, nearest: f64, kind: Schema) -> f64
     }
 }
 
-/// So many other changes of a statement that all pass say that what it does matters to no test: then the simplest is that it is not there.
+/// If so many other changes of a statement all pass, no test depends on the statement. Then its deletion is the simplest patch.
 pub(crate) const WAYS_TO_DISFIGURE: usize = 4;
 
 /// Puts a statement taken out before the first of many other changes of it.

@@ -23,7 +23,8 @@ use crate::{RepairError, execute::SURVEYED_CPU_FACTOR, family::Unit, search::Sea
 /// Of the time for a search, a survey takes at most this part. What it has not got to then counts as not changed.
 const SHARE: f64 = 0.12;
 
-/// Expressions in expressions are surveyed in runs of their own, as deep as that: what stands in one that is surveyed is not evaluated.
+/// Expressions inside of expressions are surveyed in runs of their own, down to this depth, because the inside of a surveyed
+/// expression is not evaluated.
 const MOST_LAYERS: usize = 3;
 
 /// At most so many locations are surveyed, the most suspicious.

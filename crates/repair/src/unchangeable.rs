@@ -1,7 +1,7 @@
 //! Counts what no kind of change covers in the searched functions, so that the user knows where to look
 //! by hand.
 //!
-//! It is counted by the tree, so it is what the compiler sees, and only in functions that all failing tests get to: a label
+//! The count is of the tree, so of the text that the compiler sees. Only functions that all failing tests reach count: a label
 //! elsewhere says nothing about the bug.
 
 use std::{

@@ -362,8 +362,8 @@ impl Build<'_> {
         Ok(!dropped.is_empty())
     }
 
-    /// Those of some groups of parts that do not compile; no other part of the groups is woven meanwhile, but for those that are found to
-    /// compile.
+    /// Returns the parts of some groups that do not compile. Meanwhile no other part of these groups is woven, except for parts
+    /// that are found to compile.
     fn halves(
         &mut self,
         entries: &[HoleEntry],

@@ -106,8 +106,8 @@ fn macro_words(line: &str) -> Vec<String> {
     words
 }
 
-/// What the definition of a macro puts words together of: for each `##` the word on its left and on its right, empty for a parameter
-/// or where there is none.
+/// Returns the words that the definition of a macro joins: for each `##` the word on its left and on its right. A parameter, or
+/// no word, is an empty text.
 fn pasted(line: &str) -> Vec<(String, String)> {
     let words = lex::words(line.as_bytes());
     let has_parameters = line

@@ -41,8 +41,8 @@ pub fn put_right(base: &[u8], functions: &[Function], edits: Vec<Edit>) -> Vec<E
     edits
 }
 
-/// An insertion that is not whole where a difference has put it, moved to where it stands between definitions, if it can
-/// be; else as it is.
+/// Moves an insertion that cuts through definitions to a place between definitions, if there is one with the same result.
+/// Otherwise returns it as it is.
 fn between_items(base: &[u8], functions: &[Function], edit: Edit) -> Edit {
     let is_whole = lex::is_balanced(&edit.text, true)
         && (in_body(functions, edit.span).is_some()

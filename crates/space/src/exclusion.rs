@@ -271,7 +271,8 @@ impl Space {
     }
 }
 
-/// What would make an operand of a chain of `&&`, or of `||`, the same as another one of the chain, if it stood at the end of `path` within `root`.
+/// Returns the terms that would repeat another operand of a chain of `&&` or `||`, if they stood at the end of `path` within
+/// `root`.
 fn repeating<'t>(root: &'t Term, path: &[u8]) -> Vec<&'t Term> {
     let mut found = Vec::new();
     // The operands beside the ones that were passed on the way, of the chain that goes on here.

@@ -103,8 +103,8 @@ impl<'p> Encoder<'p> {
         }
     }
 
-    /// An execution that neither ends nor goes on to somewhere is one of which nothing is known: what it does is undefined,
-    /// and nobody looks for that.
+    /// An execution that neither ends nor goes on has met undefined behaviour that no check looks for. Nothing is known about
+    /// it.
     pub(crate) fn account_for_end(&mut self, ends: Term, place: &Place) {
         let told = self.terms.as_truth(ends) == Some(true)
             || !self.exits.is_empty()

@@ -62,7 +62,7 @@ impl Encoder<'_> {
         leads
     }
 
-    /// Where the pointers lead that an object holds in the end, as far as it is seen that they are some: by their offsets.
+    /// Where the pointers of an object lead in the end, by their offsets. Only bytes that are known to be pointers count.
     pub(crate) fn leads_of(&mut self, parts: &[Term], visible: &[Visible]) -> Vec<(u64, Leads)> {
         let mut all = Vec::new();
         let mut at = 0;

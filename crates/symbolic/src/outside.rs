@@ -34,8 +34,8 @@ const MOST_REACHED: usize = 256;
 /// How what a function can look at is written, in words of eight bytes.
 pub const SEEN: &str = " %lx";
 
-/// Of the objects of a program: those that code elsewhere may write to, because it knows them or has their address, or because
-/// it may call a function that writes to them. Only those count that the functions use which the entry calls.
+/// Returns the objects of a program that code elsewhere may write to. That code knows them or has their address, or may call a
+/// function that writes to them. Only objects count that the entry or a function that it calls uses.
 fn exposed(program: &Program, entry: RoutineId) -> Vec<ObjectId> {
     let mut uses: FxHashMap<RoutineId, Uses> = FxHashMap::default();
     let mut taken: BTreeSet<RoutineId> = BTreeSet::new();
@@ -466,7 +466,7 @@ impl Encoder<'_> {
         Ok(())
     }
 
-    /// The objects that a function can look at through its arguments and the pointers that they lead to, each with a name that
+    /// Returns the objects that a function can reach through its arguments and the pointers behind them. Each has a name that
     /// means the same in another version.
     fn reached_by(&mut self, call: &Call<'_>, world: &mut World) -> Go<Vec<(String, Number)>> {
         let mut found: Vec<(String, Number)> = Vec::new();

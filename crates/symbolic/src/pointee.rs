@@ -24,8 +24,8 @@ pub struct Leads {
     /// What it may lead to: under which condition, and how many bytes behind the first, with a sign, in 64 bits (0 for
     /// constants and functions). The conditions exclude each other.
     pub to: Vec<(Term, Pointee, Term)>,
-    /// The condition under which it leads to other memory, such as that of `malloc`, or is a number of which nobody knows what is
-    /// there.
+    /// The condition under which the pointer leads to other memory, such as that of `malloc`, or is a number that is no known
+    /// address.
     pub elsewhere: Option<Term>,
     /// The condition under which nobody knows where.
     pub unknown: Option<Term>,

@@ -103,8 +103,8 @@ pub struct Validated {
     pub way: Option<Way>,
     /// Why it could not be woven with others, if it was to be.
     pub apart: Option<String>,
-    /// It is plausible, woven with others, and this patch of the set, which changes the same functions and had the same outcome
-    /// of every test, was built by itself and passed too.
+    /// The patch of the set that confirms this one, which was woven and is plausible. That patch changes the same functions and
+    /// had the same outcome of every test. It was built by itself and passed.
     pub confirmed_by: Option<usize>,
     /// It is plausible, woven with others, and passed in one build with these patches of the set, which change other functions.
     pub confirmed_with: Vec<usize>,

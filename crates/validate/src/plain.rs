@@ -38,8 +38,8 @@ pub struct Checked {
     pub build: Duration,
     /// How long everything took.
     pub total: Duration,
-    /// Files of tests that its build or its tests have changed, where it is not known whether the untouched program changes them as well: they
-    /// were let be.
+    /// Files of tests that the patch's build or tests have changed, if it is not known whether the untouched program changes
+    /// them as well. These changes were left in place.
     pub changes_tests: BTreeSet<PathBuf>,
     /// What is known of the time that its tests took, where the untouched program was not asked.
     pub time: Time,

@@ -52,8 +52,8 @@ pub(crate) fn may_wait_for_long(patches: usize, tests: usize, options: &Validate
     (MOST + 1..=MOST_TOLD).contains(&patches) && tests <= FEW_TESTS && is_nothing_asked(options)
 }
 
-/// Whether nothing is asked for that the tests of the untouched program tell: what the user wants to know of failing tests, or of all of
-/// them, is asked.
+/// Returns whether the user asks for nothing that needs the test results of the untouched program, such as facts about failing
+/// tests or about all tests.
 pub(crate) fn is_nothing_asked(options: &ValidateOptions) -> bool {
     options.by_cost
         && !options.ask_first

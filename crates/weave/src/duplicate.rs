@@ -85,8 +85,8 @@ pub fn can_duplicate(body: &[u8]) -> Result<(), Refusal> {
     macros.end()
 }
 
-/// The macros that a body defines. The second copy must find them as the first one did: what is mentioned only after it is
-/// defined there may be defined already, if the definition is the same or was undone.
+/// The macros that a body defines. The second copy must find them as the first one did. A macro may be defined already if the
+/// body mentions it only behind its definition, and if the definition is the same or was undone.
 #[derive(Default)]
 struct Macros<'a> {
     /// All words so far.

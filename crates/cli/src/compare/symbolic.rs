@@ -132,7 +132,7 @@ impl Whole {
 
 /// How the time to the first difference is called.
 const FIRST: &str = "first difference";
-/// Time for paths after all inputs at once were looked at as far as that goes; the time which that took comes to it.
+/// Time for single paths, after all inputs were looked at together. The time of that attempt is added.
 const MORE: Duration = Duration::from_secs(1);
 /// The same, where nothing differs as far as the bound goes.
 const BEYOND: Duration = Duration::from_secs(4);

@@ -118,8 +118,8 @@ pub fn scripts(look: &mut Look<'_>, _: &mut Build, open: &mut Vec<String>) -> Op
     Tests::of_script(script, names, "scripts")
 }
 
-/// A driver that runs one script: from the root or its own folder, with these folders before those of the path, and with a file of
-/// expected output that has this ending.
+/// Writes a driver that runs one script from the root or from the script's folder. These folders stand first in `PATH`. A file
+/// with this ending holds the expected output.
 fn running(from_root: bool, path: &str, expected: Option<&str>) -> String {
     let path = match path.is_empty() {
         true => String::new(),

@@ -1,7 +1,7 @@
 //! Tells to which bytes of an object a pointer may point.
 
-/// Where pointers stand in an object: offsets in bytes, perhaps in each element of an array, perhaps within a window that
-/// they do not leave, because it is an array inside of a structure.
+/// Where pointers stand in an object, as offsets in bytes. They may stand in each element of an array. An array inside of a
+/// structure is a window that they do not leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Shape {
     /// What follows is about offsets modulo this; 0 where the offsets themselves are meant.

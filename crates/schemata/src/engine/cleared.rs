@@ -551,8 +551,8 @@ impl Watching<'_> {
     }
 }
 
-/// Whether a test has ended in the same way twice. What is printed may differ: two compilers give other lines to a call of a macro that takes
-/// several, and other values to what C leaves open.
+/// Returns whether a test has ended in the same way twice. The output may differ: compilers give different lines to a macro
+/// call of several lines, and different values to what C leaves open.
 fn ends_alike(one: &Verdict, other: &Verdict) -> bool {
     use FailReason::{ExitCode, Output, TimedOut};
     match (one, other) {

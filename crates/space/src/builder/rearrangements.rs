@@ -144,7 +144,7 @@ fn side_by_side(term: &Term) -> Vec<(Term, Option<Operator>)> {
     found
 }
 
-/// Every way in which operands side by side can be grouped, but for those that are the same as the one that is there.
+/// Returns every way to group neighbouring operands that differs from the present one.
 fn grouped_in_every_way(term: &Term, pointees: &Pointees) -> Vec<Term> {
     let parts = side_by_side(term);
     let own = grouped_to_the_left(term, pointees);

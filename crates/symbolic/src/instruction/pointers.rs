@@ -117,8 +117,8 @@ impl<'p> Encoder<'p> {
         self.terms.eq(pointer, zero)
     }
 
-    /// Whether two pointers are equal. Those to different objects are not, unless one leads behind the end of its object and the
-    /// other to the beginning of another, or both into string literals: that is not known.
+    /// Returns whether two pointers are equal. Pointers to different objects are not. It is unknown for a pointer behind the
+    /// end of an object and one to the beginning of another, and for two into string literals.
     pub(super) fn same_address(&mut self, world: &World, a: Term, b: Term) -> Term {
         if a == b {
             return self.terms.truth(true);

@@ -144,8 +144,8 @@ fn one_of(values: &[libc::c_int], error: libc::c_int) -> Vec<sock_filter> {
     jumps.chain([fail(error)]).collect()
 }
 
-/// The answer to a call that makes a socket of the file system: not such that send messages to any name, by a call into whose
-/// arguments a filter cannot look.
+/// Returns the answer to a call that makes a socket of the file system. Sockets that can send to any name are refused: a filter
+/// cannot look into the arguments of that call.
 fn no_datagrams() -> Vec<sock_filter> {
     let mut answer = vec![
         load(argument(0)),

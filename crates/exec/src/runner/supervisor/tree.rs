@@ -311,8 +311,8 @@ impl Tree {
         }
     }
 
-    /// Whether a process will do nothing until another one of the tree writes to it or ends, timers aside: it waits for its
-    /// children, or for what comes out of pipes of the run.
+    /// Returns whether a process sleeps until another process of the tree writes to it or ends: it waits for its children, or
+    /// reads from pipes of the run. Timers are not looked at.
     fn waits_for_others(&mut self, process: &Process) -> bool {
         let pid = process.pid;
         if process.threads != 1 {
