@@ -296,3 +296,37 @@ fn a_proof_round_by_round_says_what_later_rounds_take_for_granted() {
         &["By induction", "Taken for granted: `level` has no body"],
     );
 }
+
+#[test]
+fn a_loop_that_never_ends_is_found_along_paths_too() {
+    let endless = "Fails: the loop never ends";
+    for (body, flags) in [
+        (
+            "int x = __VERIFIER_nondet_int(); while (x == 3) { } return 0;",
+            &["--paths"][..],
+        ),
+        (
+            "int x = __VERIFIER_nondet_int(), s = 0; for (int i = 0; i < 10; i++) { while (x == 5 + i); s += i; } return s;",
+            &["--paths"],
+        ),
+        ("while (getchar() != '\\n'); return 0;", &[]),
+        (
+            "for (;;) { int c = getchar(); putchar('>'); if (c == 'q') return 0; }",
+            &["--paths"],
+        ),
+    ] {
+        let text = format!("int __VERIFIER_nondet_int(void);\nint main(void) {{ {body} }}");
+        let flags = [flags, &["--check", "termination"]].concat();
+        expect(&text, None, &flags, &[endless, "agrees"]);
+    }
+}
+
+#[test]
+fn that_allocations_succeed_is_said() {
+    for call in ["malloc(4)", "calloc(4, 1)", "realloc(NULL, 4)", "strdup(\"a\")"] {
+        let text =
+            format!("int main(void) {{ char *p = {call}; assert(p); free(p); return 0; }}");
+        let note = "Taken for granted: no allocation fails";
+        expect(&text, None, &[], &["Proved", note]);
+    }
+}

@@ -13,9 +13,10 @@ use rustc_hash::FxHashMap;
 
 use crate::{
     encoder::{Dead, Encoder, Frame, Go, Register, State, World},
-    encoding::{Place, Turn, Unknown},
+    encoding::{FailureKind, Place, Turn, Unknown},
     lasso::Saved,
     meaning,
+    options::Check,
     pointer::{Leaf, Targets},
     run::{Returned, no_term},
 };
@@ -103,6 +104,23 @@ impl<'p> Encoder<'p> {
         }
     }
 
+    /// The execution goes on for ever: that is a failure where somebody looks for it.
+    fn never_ends_along(&mut self, state: &State, place: &Place) {
+        let yes = self.terms.truth(true);
+        if self.options.checks.contains(&Check::Termination) {
+            self.fail(
+                &state.world,
+                yes,
+                FailureKind::Endless,
+                || "the loop never ends: it comes back to a state that it had".to_owned(),
+                place,
+            );
+        } else {
+            self.endless.push(yes);
+        }
+        self.end_along();
+    }
+
     /// An execution that neither ends nor goes on has met undefined behaviour that no check looks for. Nothing is known about
     /// it.
     pub(crate) fn account_for_end(&mut self, ends: Term, place: &Place) {
@@ -166,15 +184,25 @@ impl<'p> Encoder<'p> {
         let mut heads: FxHashMap<BlockId, (u32, Option<Rc<Saved>>)> = FxHashMap::default();
         // The loop in which nothing changes that the execution is in.
         let mut still: Option<BlockId> = None;
+        // Where the edge stands by which control came to the block; nothing of the first one.
+        let mut came = None;
         loop {
             let block = function.block(at);
             let is_head = frame.order.is_head(at);
             still = still.filter(|&head| frame.order.is_within(at, head));
+            let round_place = |encoder: &Self| {
+                encoder.place(
+                    frame.module,
+                    function,
+                    came.unwrap_or(block.terminator.origin),
+                )
+            };
+            if is_head && came.is_some() && self.options.checks.contains(&Check::Termination) {
+                self.looked(FailureKind::Endless, &round_place(self));
+            }
             if is_head && frame.order.is_still(at) && still.replace(at) == Some(at) {
                 // It goes on like this for ever, and does nothing.
-                let yes = self.terms.truth(true);
-                self.endless.push(yes);
-                self.end_along();
+                self.never_ends_along(&state, &round_place(self));
                 return Err(Dead);
             }
             if is_head {
@@ -185,9 +213,7 @@ impl<'p> Encoder<'p> {
                 if let Some(saved) = &before
                     && self.is_back(frame, at, &state, saved)
                 {
-                    let yes = self.terms.truth(true);
-                    self.endless.push(yes);
-                    self.end_along();
+                    self.never_ends_along(&state, &round_place(self));
                     return Err(Dead);
                 }
                 if self.looks_for_lassos()
@@ -273,6 +299,7 @@ impl<'p> Encoder<'p> {
             if self.has_ended() {
                 return Err(Dead);
             }
+            came = Some(edge.origin);
             at = edge.target;
         }
     }

@@ -113,10 +113,14 @@ impl<'p> Encoder<'p> {
         state: &State,
         saved: &Saved,
     ) -> bool {
+        // What it prints has no end: only whoever asks whether it ends wants to know.
+        let is_asked = self.options.checks.contains(&Check::Termination);
         self.looks_for_lassos()
             && self
                 .comes_back(frame, head, state, saved)
-                .is_some_and(|(same, silent)| silent && self.terms.as_truth(same) == Some(true))
+                .is_some_and(|(same, silent)| {
+                    (silent || is_asked) && self.terms.as_truth(same) == Some(true)
+                })
     }
 
     /// Looks whether an execution never leaves a loop, at the end of a round. Whether some go on.

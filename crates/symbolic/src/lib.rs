@@ -67,7 +67,7 @@ pub use encoding::{
     Outcome, Output, Piece, Place, Step, Turn, Unknown, Unwinding, UnwindingKind,
 };
 pub use leads::is_near_null;
-pub use library::{INPUT_IS_LIMITED, SCANF_SUCCEEDS};
+pub use library::{INPUT_IS_LIMITED, MEMORY_IS_THERE, SCANF_SUCCEEDS};
 pub use loops::{Head, heads};
 pub use options::{Check, Entry, Made, Options, ParameterShape, Shape};
 pub use outside::{SEEN, changing};

@@ -12,6 +12,9 @@ use crate::{
     memory::{Kind, Object},
 };
 
+/// What is taken for granted where a program allocates memory.
+pub const MEMORY_IS_THERE: &str = "no allocation fails: `malloc` and the like never return null";
+
 /// Bytes of an object whose size depends on the input, at most.
 const MOST: u64 = 1 << 16;
 /// Bytes that are copied one by one at most, where the number is known.
@@ -54,12 +57,14 @@ fn size_of(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &World, index: usi
 }
 
 fn malloc(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Given {
+    encoder.note(MEMORY_IS_THERE.to_owned());
     let size = size_of(encoder, call, world, 0)?;
     let address = encoder.sized_object(world, Kind::Heap, size, false, call.place);
     Ok(Some(Some(address)))
 }
 
 fn calloc(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Given {
+    encoder.note(MEMORY_IS_THERE.to_owned());
     let count = size_of(encoder, call, world, 0)?;
     let each = size_of(encoder, call, world, 1)?;
     let size = encoder.terms.mul(count, each);
@@ -71,6 +76,7 @@ fn realloc(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Giv
     let Some((_, old)) = call.argument(0) else {
         return Ok(None);
     };
+    encoder.note(MEMORY_IS_THERE.to_owned());
     let size = size_of(encoder, call, world, 1)?;
     let new = encoder.sized_object(world, Kind::Heap, size, false, call.place);
     let targets = encoder.targets(world, old, call.place);

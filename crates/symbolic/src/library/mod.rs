@@ -15,6 +15,7 @@ mod unknown;
 mod unsupported;
 mod verifier;
 
+pub use allocation::MEMORY_IS_THERE;
 pub use input::INPUT_IS_LIMITED;
 pub use scanf::SCANF_SUCCEEDS;
 pub(crate) use unknown::called;
