@@ -133,6 +133,8 @@ pub(crate) struct Search<'a> {
     pub(crate) told_left_out: BTreeSet<String>,
     /// So much may be spent on the exploration that goes on, in executions of the usual length.
     pub(crate) slice: Option<u64>,
+    /// The cheapest changes are explored, one after the other.
+    is_at_cheapest: bool,
     /// What executions of single candidates have told, by unit, cost and candidate, where the exploration was put off.
     pub(crate) lone: BTreeMap<(usize, u32, CandidateId), Lone>,
     /// About how much memory the states and classes of all locations take.
@@ -282,6 +284,7 @@ fn searched(
         done_before: DoneBefore::new(),
         told_left_out: BTreeSet::new(),
         slice: None,
+        is_at_cheapest: false,
         lone: BTreeMap::new(),
         bytes: 0,
         ran_out: Vec::new(),
@@ -377,6 +380,7 @@ fn searched(
         }
         let Some(turn) = turns.next() else { break };
         let Step { cost, unit, .. } = turn.step;
+        search.is_at_cheapest = cost <= 1 && !search.is_surveyed();
         if !search.has_level(unit, cost) {
             continue;
         }
@@ -660,9 +664,12 @@ impl Search<'_> {
 
     /// Whether this share of the time is over.
     pub(crate) fn is_over_for(&self, share: f64) -> bool {
+        let (whole, without) = (self.options.budget, self.options.budget_without_patch);
         let budget = match self.reportable() {
-            0 => self.options.budget_without_patch.or(self.options.budget),
-            _ => self.options.budget,
+            // The cheapest changes of one place are likelier than any of two.
+            0 if self.is_at_cheapest => without.max(whole),
+            0 => without.or(whole),
+            _ => whole,
         };
         budget.is_some_and(|budget| self.started.elapsed() >= budget.mul_f64(share))
     }
