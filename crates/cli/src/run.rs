@@ -11,7 +11,7 @@ use std::{
 
 use patchwright_exec::files;
 use patchwright_interpret::{
-    Accepted, Ending, Limits, Machine, OpenHow, Outcome, Status, Which, World,
+    Accepted, Ending, Limits, Machine, OpenHow, Outcome, Place, Status, Which, World,
 };
 
 use crate::{Exit, args::RunArgs, sources};
@@ -49,9 +49,23 @@ fn report(outcome: &Outcome) -> u8 {
     eprintln!("patchwright: {message}");
     for (index, place) in outcome.trace.iter().enumerate() {
         let word = if index == 0 { "at" } else { "called from" };
-        eprintln!("  {word} {place}");
+        eprintln!("  {word} {}", shown(place));
     }
     status
+}
+
+/// Returns a place with its file below the current folder, where it lies there.
+fn shown(place: &Place) -> String {
+    let here = std::env::current_dir().unwrap_or_default();
+    let relative = Path::new(&place.file).strip_prefix(here);
+    let file = relative.map_or(place.file.clone().into(), |file| {
+        file.to_string_lossy().into_owned()
+    });
+    Place {
+        file,
+        ..place.clone()
+    }
+    .to_string()
 }
 
 /// Says what was accepted of what C does not define.
@@ -64,7 +78,7 @@ fn warn(accepted: &[Accepted]) {
         let place = one
             .place
             .as_ref()
-            .map_or(String::new(), |place| format!(" at {place}"));
+            .map_or(String::new(), |place| format!(" at {}", shown(place)));
         eprintln!(
             "patchwright: warning: undefined behaviour was allowed: {}: {}{place}{times}",
             one.kind.code(),
