@@ -46,7 +46,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "KIND", value_delimiter = ',', value_parser = allowed_kind, help_heading = "Execution")]
     pub allow: Vec<Undefined>,
 
-    /// Stop the clock at this time, in seconds since 1970
+    /// Show the program this time all along, in seconds since 1970
     #[arg(long, value_name = "SECONDS", help_heading = "Execution")]
     pub time: Option<i64>,
 
@@ -194,7 +194,7 @@ pub struct RepairArgs {
     #[command(flatten)]
     pub cache: CacheArgs,
 
-    /// Try only these kinds of change, separated by commas [default: all; exit only against crashes, because it overfits]
+    /// Try only these schemas, the groups of kinds of change, separated by commas [default: all; exit only against crashes, because it overfits]
     #[arg(
         long,
         value_enum,
@@ -426,7 +426,7 @@ pub enum SchemaName {
     Loop,
     /// A statement executed earlier or later in its block
     Move,
-    /// A function, a loop or a switch left early, under a condition (overfits: only when asked for)
+    /// A function, a loop or a switch left early, under a condition (overfits: by default only at crashes, at the beginning of a function and at the end of an `if`)
     Exit,
     /// Another type of number, a larger array, another number where the program begins (each is built by itself, if nothing
     /// cheap is found)
@@ -450,7 +450,7 @@ pub struct LocalizeArgs {
     #[arg(short, value_name = "N", value_parser = at_least_one, help_heading = "Ranking")]
     pub jobs: Option<usize>,
 
-    /// Print the N most suspicious of each; 0 prints all
+    /// Print N statements, N functions and N files, the most suspicious; 0 prints all
     #[arg(long, value_name = "N", default_value_t = 20, help_heading = "Output")]
     pub top: usize,
 
@@ -487,7 +487,7 @@ pub enum ConfirmArg {
 /// Flags of `patchwright validate`.
 #[derive(Args, Debug)]
 pub struct ValidateArgs {
-    /// The project, then the patches
+    /// The project, then patches: diffs, folders or -; a single argument is the patches of the project `.`
     ///
     /// A single C file may be followed by its folder of cases, if that is not `cases` beside it.
     #[arg(value_names = ["PROJECT", "PATCHES"], num_args = 1.., required_unless_present = "serve")]

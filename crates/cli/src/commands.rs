@@ -113,13 +113,13 @@ PATCHES are unified diffs in files or in folders of files, files of JSON lines w
 ExpressAPR. - is standard input. The first argument is the project's folder or a single C file. If there is only one \
 argument, it is PATCHES, and the project is the current folder.")]
     Validate(Box<ValidateArgs>),
-    /// Make likely mistakes, and see which the tests notice
+    /// Change the program by likely mistakes, and show which the tests miss
     #[command(long_about = "\
 Makes mutants of a program: changes of one place that undo a likely fix. A mutant that all tests pass has survived: either \
 a test is missing, or the mutant does what the program does.
 
-For each survivor it is tried, for a while, to prove that its function does the same, or to find an input for which it does \
-not. The answer says how far was looked. Mutants with the machine code of the untouched program are left out.
+For each survivor Patchwright tries to prove that its function does the same, or to find an input for which it does not. \
+The answer says how far was looked. Mutants with the machine code of the untouched program are left out.
 
 PROJECT is a folder or a C file, as for `patchwright repair`. All tests should pass; those that fail say nothing.")]
     Mutants(Box<MutantsArgs>),

@@ -188,7 +188,7 @@ const PAGES: [Page; 17] = [
                 "one file of a project; write tests that kill survivors",
             ),
             (
-                "patchwright mutants FOLDER --changed main.. --junit mutants.xml",
+                "patchwright mutants FOLDER --base main --junit mutants.xml",
                 "what has changed since a revision",
             ),
         ],

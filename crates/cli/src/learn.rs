@@ -38,7 +38,7 @@ pub struct LearnArgs {
     #[arg(value_name = "REPOSITORY", default_value = ".")]
     pub repository: PathBuf,
 
-    /// Read at most so many small fixes, the newest
+    /// Read at most the N newest small fixes
     #[arg(
         long,
         value_name = "N",
@@ -51,7 +51,7 @@ pub struct LearnArgs {
     #[arg(long, conflicts_with = "output", help_heading = "Output")]
     pub print: bool,
 
-    /// Write the likelihoods to this file instead
+    /// Write the likelihoods to this file [default: .patchwright/likelihood.toml in REPOSITORY]
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     pub output: Option<PathBuf>,
 }

@@ -28,7 +28,7 @@ pub struct MergeArgs {
     #[arg(long, help_heading = "Output")]
     pub json: bool,
 
-    /// Also write a page, as the command does whose parts these are
+    /// Also write the HTML page of the command whose parts these are
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub html: Option<PathBuf>,
 

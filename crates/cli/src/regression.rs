@@ -34,7 +34,7 @@ pub struct RegressionArgs {
     #[arg(value_name = "TEST", allow_hyphen_values = true)]
     pub test: String,
 
-    /// Where it passes and where it fails [default: searched, and HEAD]
+    /// Where it passes and where it fails [default: GOOD is searched for, BAD is HEAD]
     #[arg(value_name = "GOOD..BAD")]
     pub range: Option<String>,
 
@@ -53,7 +53,7 @@ pub struct RegressionArgs {
     #[arg(long, value_name = "COMMIT", help_heading = "Search")]
     pub fix: Option<String>,
 
-    /// Run the test N times on each commit; if the runs differ, it tells nothing
+    /// Run the test N times on each commit; a commit whose runs differ is skipped
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Search")]
     pub runs: u32,
 

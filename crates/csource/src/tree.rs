@@ -659,6 +659,9 @@ pub struct TranslationUnit {
 
 impl TranslationUnit {
     /// Returns the variable with the number `id`.
+    ///
+    /// # Panics
+    /// If `id` belongs to another unit.
     pub fn variable(&self, id: VarId) -> &Variable {
         &self.variables[id.0 as usize]
     }

@@ -141,7 +141,7 @@ impl Sandbox {
         &self.skipped
     }
 
-    /// Returns the folders that may not be read and were not copied, relative to the root.
+    /// Returns the folders that the user has no permission to read, so that they are not in the copy, relative to the root.
     pub fn unreadable(&self) -> &[PathBuf] {
         &self.unreadable
     }

@@ -9,7 +9,7 @@ use patchwright_text::{Edit, apply_edits};
 
 use crate::generate::Mutant;
 
-/// Compiles functions by themselves, and knows what it has compiled.
+/// Compiles the function of each mutant alone and keeps its machine code, to find mutants with equal code.
 pub struct Codes {
     compilations: Compilations,
     /// The code of the untouched functions; `None` for one that does not compile by itself.

@@ -22,7 +22,8 @@ pub const CHANNEL_FILE: &str = "channel";
 /// The name of the probe's entry point for units with holes, of type [`Attach`].
 pub const ATTACH_SYMBOL: &str = "patchwright_attach";
 
-/// The version of [`UnitTable`]. The probe ignores units of other versions.
+/// The version of [`UnitTable`]. The probe answers units of other versions with [`ATTACH_LOST`](crate::ATTACH_LOST): their process is
+/// ended at its first hole.
 pub const UNIT_VERSION: u32 = 3;
 
 /// The entry points of the probe, in the order of [`ImageTrailer::entries`].

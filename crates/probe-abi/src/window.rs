@@ -22,7 +22,7 @@ pub const MAX_VISITS: usize = 32;
 /// The number of threads of a run that can have an open window at the same time.
 pub const OPEN_WINDOWS: usize = 64;
 
-/// The number of words of an open window: owner, visits, pending, value, then the visits.
+/// The number of words of an open window: owner, number of visits, pending flag, value, then one word for each visit.
 pub const OPEN_WORDS: usize = 4 + MAX_VISITS;
 
 /// The largest number of states that a process logs of a surveyed hole.

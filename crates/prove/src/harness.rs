@@ -55,7 +55,7 @@ pub fn harness(
 ) -> Result<String, HarnessError> {
     let (position, found) = find(sources, function)?;
     let unit = &sources[position].unit;
-    let mut text = String::from("/* Calls a function with the inputs for which it fails. */\n");
+    let mut text = String::from("/* Calls a function with these inputs. */\n");
     let _ = writeln!(
         text,
         "#define main main_of_the_program\n#include \"{include}\"\n#undef main"

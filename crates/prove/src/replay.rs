@@ -60,7 +60,7 @@ pub fn execute(mut modules: Vec<Module>, inputs: &[Given]) -> Result<(Outcome, V
 }
 
 /// Compares an execution with what the counterexample predicts. `checks` are the errors that are looked
-/// for.
+/// for. Returns whether the same went wrong at the same line, something else (a bug of ours), or why that cannot be told.
 pub fn agreement(found: &Counterexample, outcome: &Outcome, checks: &BTreeSet<Check>) -> Replay {
     let unwritten = found
         .inputs

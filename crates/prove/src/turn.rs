@@ -21,7 +21,7 @@ pub enum Turned {
     Unknown,
 }
 
-/// Turns decisions around by a solver.
+/// Asks a solver for inputs that reach a decision of the tree and leave it by a branch that no execution took.
 pub struct Turner {
     variables: Variables,
     solver: Solver,

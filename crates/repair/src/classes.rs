@@ -172,7 +172,8 @@ impl Classes {
         }
     }
 
-    /// Returns the verdict on a candidate, if it is known. `value` gives its value in a state.
+    /// Returns the verdict on a candidate, or `None` where an execution is needed. `value` gives the candidate's value in the state of that
+    /// number, `None` if C does not define it.
     pub fn lookup(&self, mut value: impl FnMut(u32) -> Option<u64>) -> Option<&ClassVerdict> {
         let mut cursor = Cursor::START;
         loop {

@@ -78,8 +78,8 @@ impl Focus {
         &self.found.files[self.found.statements[statement].file].relative
     }
 
-    /// Returns the place in the order of the smallest statement that contains `span`, or `None` if
-    /// not all failing tests execute it.
+    /// Returns the rank, 0 for the most suspicious, of the smallest statement of the file `relative` that contains `span`. It is `None` if
+    /// not all failing tests execute the statement.
     pub fn place(&self, relative: &Path, span: Span) -> Option<usize> {
         let mut files = self.found.files.iter();
         let file = files.position(|file| file.relative == relative)?;

@@ -292,8 +292,8 @@ impl Comparison {
                 let _ = match covered.by_paths {
                     true => writeln!(
                         text,
-                        "All is known of {share} of the inputs: they take one of the paths that were followed, on which the \
-                         versions differ only as listed."
+                        "{share} of the inputs take one of the paths that were followed. On these the versions differ only as \
+                         listed."
                     ),
                     false => writeln!(text, "The partitions cover {share} of the inputs."),
                 };

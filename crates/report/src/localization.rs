@@ -176,7 +176,7 @@ impl Report<'_> {
     }
 
     /// Returns the sources that failing tests execute. Each line has the rank, the suspiciousness and
-    /// the tests of the most suspicious statement that begins on it.
+    /// the tests of the most suspicious statement that begins on it. Only the first `top` files count, by rank.
     pub fn annotated(&self, style: Style) -> String {
         let mut text = String::new();
         let by_place = self.by_place();

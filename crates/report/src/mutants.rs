@@ -320,14 +320,14 @@ fn summary(outcome: &MutantsOutcome) -> String {
 /// What is to be known of the run, below the survivors.
 fn notes(outcome: &MutantsOutcome) -> Vec<String> {
     let mut notes = Vec::new();
-    if outcome.found > outcome.mutants.len() {
+    let left_out = outcome.same_code + outcome.repeated_code;
+    if outcome.found > outcome.mutants.len() + left_out as usize {
         notes.push(format!(
             "{} of {} were tried; --limit 0 tries all",
             outcome.mutants.len(),
             count(outcome.found as u64, "mutant", "mutants")
         ));
     }
-    let left_out = outcome.same_code + outcome.repeated_code;
     if left_out > 0 {
         notes.push(format!(
             "left out for their machine code: {} with that of the untouched program, {} with that of another mutant",

@@ -506,8 +506,8 @@ impl Report {
                 .map_or(String::new(), |place| format!(" at {place}"));
             let _ = writeln!(
                 text,
-                "{} changes one of these lines, or {}{at} for {input}:",
-                style.paint("1", "Every repair"),
+                "For {input} {} changes one of these lines; or else: {}{at}.",
+                style.paint("1", "every repair"),
                 sets.message
             );
             for place in &sets.slice {
@@ -516,7 +516,7 @@ impl Report {
             }
             let _ = writeln!(
                 text,
-                "  (* also in the core, which is a must set by itself)"
+                "  (* also in the core, a smaller must set of its own)"
             );
         }
         text

@@ -33,8 +33,9 @@ pub struct CapturedPlace {
 }
 
 impl<'a> Captures<'a> {
-    /// Prepares a woven source. Functions with places are `excluded`: an evaluation must not visit a
-    /// place.
+    /// Prepares the texts of a source for evaluations. `woven` has the woven source once for each way of compiling it; it is empty if one
+    /// could not be read. `undefined` are patches (numbers of the batch) that may use unwritten values. Functions in `excluded` hold
+    /// places, so evaluations must not call them.
     pub fn new(
         source: &'a SourceFile,
         woven: &'a [TranslationUnit],

@@ -37,7 +37,7 @@ impl Leftovers {
         leftovers
     }
 
-    /// Whether it is worth to run the untouched program once more where a patch leaves something else.
+    /// Whether it is worth running the untouched program once more where a patch leaves something else.
     pub fn may_ask(&self) -> bool {
         self.asked < MOST_ASKED
     }

@@ -14,7 +14,7 @@ pub struct Symbols {
 }
 
 impl Symbols {
-    /// Collects the names in all of them below `folder`.
+    /// Collects the names in all object files, libraries and programs below `folder`. Other files are skipped.
     ///
     /// # Errors
     /// Files that cannot be read.

@@ -328,7 +328,8 @@ impl BinaryPlan {
         }
     }
 
-    /// Applies the operator to converted operands.
+    /// Applies the operator to each pair of two rows of converted operands. The results go to `values`; `undefined` is set where C defines
+    /// none.
     pub fn apply(&self, a: Operand<'_>, b: Operand<'_>, values: &mut [u64], undefined: &mut [u8]) {
         match self.kind {
             PlanKind::Plain => rows::binary_row(self.op, self.left, a, b, values, undefined),

@@ -10,8 +10,8 @@ use crate::{
     visible::Visible,
 };
 
-/// Returns whether a pointer is a number near 0, positive or negative, as null moved by a small offset
-/// is. No object lies there.
+/// Returns the condition, as a term, that a pointer lies within 64 KiB below or above 0, as null moved by a small offset does. No
+/// object lies there.
 pub fn is_near_null(terms: &mut Terms, pointer: Term) -> Term {
     const NEAR: u128 = 1 << 16;
     let (near, twice) = (terms.constant(64, NEAR), terms.constant(64, 2 * NEAR));

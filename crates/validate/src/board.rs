@@ -42,7 +42,7 @@ struct State {
 }
 
 impl<'b> Board<'b> {
-    /// Makes a board on which no patch has a verdict.
+    /// Makes a board on which only patches that do not apply have a verdict.
     pub fn new(
         test_files: &TestFiles<'_>,
         set: &PatchSet,

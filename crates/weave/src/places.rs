@@ -139,7 +139,7 @@ impl<'a> Captured<'a> {
         (format!("{begin}{c_type}__pw_p{number}=("), ");")
     }
 
-    /// Returns the text behind the variables. It abandons the evaluation if the expression `bad` is
+    /// Returns the C text that ends an expression begun by [`operand`](Self::operand). It abandons the evaluation if the expression `bad` is
     /// true, and else has the value `value`. An empty `bad` checks nothing.
     pub fn checked_value(&self, bad: &str, value: &str) -> String {
         let check = match bad {

@@ -63,7 +63,7 @@ pub struct ProveArgs {
     )]
     pub input: u32,
 
-    /// Follow loops and recursion for N rounds [default: 16 or more]
+    /// Follow loops and recursion for N rounds [default: 16, then up to 256 while that is little work]
     ///
     /// Without it, the bound is doubled as long as that is little work.
     #[arg(long, value_name = "N", help_heading = "How far")]

@@ -5,7 +5,7 @@ use super::{Paths, Report, Stats, Verdict};
 /// The name of the schema of a part's file.
 pub const PART_SCHEMA: &str = "patchwright-prove-shard";
 
-/// Its version.
+/// The version of [`PART_SCHEMA`].
 pub const PART_VERSION: u32 = 1;
 
 /// The verdicts that say something of the whole whatever the other parts say come first.
