@@ -7,6 +7,7 @@ use super::build::quoted;
 use super::build::{Build, System};
 use super::look::{Look, Said};
 use super::parts::{Part, tests_of_parts};
+use super::programs;
 use super::written::Tests;
 
 /// The targets that run tests.
@@ -87,6 +88,16 @@ fn of_target(
         takes_flags: false,
     };
     let how = format!("`{make} {target}`");
+    if whole.is_success && only_builds(look, build, target) {
+        // It makes test programs and runs none of them.
+        let has_test = !made.is_empty() && look.refresh(&extended);
+        return has_test
+            .then(|| {
+                *build = extended;
+                programs::tests_of(look, made, open)
+            })
+            .flatten();
+    }
     let parts = split(look, build, target).and_then(|_| {
         // From here on no test has run in the copy.
         if !look.refresh(&extended) {
@@ -139,6 +150,22 @@ fn makeable(look: &mut Look<'_>, build: &Build, made: &[PathBuf]) -> Vec<String>
         targets.extend(way);
     }
     targets
+}
+
+/// Whether nothing that a target still does after it has been made is a test: it compiles, prints or tidies up.
+fn only_builds(look: &mut Look<'_>, build: &Build, target: &str) -> bool {
+    let dry = look.ask(&format!("{} -n -w {target}", build.make()));
+    let mut commands = commands_of(&dry.text, &look.root());
+    for _ in 0..DEEPEST {
+        commands = followed(look, commands);
+    }
+    dry.is_success
+        && commands.iter().all(|command| {
+            let word = first_word(&command.text);
+            let is_alone = !command.text.contains(['|', ';', '&']);
+            is_compiling(&command.text)
+                || is_alone && (QUIET.contains(&word) || TIDYING.contains(&word))
+        })
 }
 
 /// The parts of a target that can be run alone, or why there are none.

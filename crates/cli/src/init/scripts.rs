@@ -6,14 +6,14 @@ use super::build::Build;
 use super::build::quoted;
 use super::look::Look;
 use super::parts::{Part, tests_of_parts};
-use super::programs::EXPECTED;
+use super::programs::{EXPECTED, OTHERS};
 use super::written::Tests;
 
 /// Folders with these names may have tests.
 const FOLDERS: [&str; 6] = ["tests", "test", "t", "testsuite", "check", "regress"];
 
 /// What the names of scripts begin with that help others or run them.
-const HELPERS: [&str; 10] = [
+const HELPERS: [&str; 14] = [
     "run",
     "common",
     "lib",
@@ -24,6 +24,10 @@ const HELPERS: [&str; 10] = [
     "init",
     "all",
     "driver",
+    "build",
+    "install",
+    "make",
+    "clean",
 ];
 
 /// What the names of scripts begin with that run all tests.
@@ -35,7 +39,8 @@ const TRIED: usize = 8;
 /// Whether a script of this name helps others, or runs them.
 fn is_helper(name: &str) -> bool {
     let first = name.split(['.', '-', '_']).next();
-    HELPERS.iter().any(|word| first == Some(*word))
+    let is_other = |piece: &str| OTHERS.contains(&piece) || piece.ends_with("fuzz");
+    HELPERS.iter().any(|word| first == Some(*word)) || name.split(['.', '-', '_']).any(is_other)
 }
 
 /// Whether a file may be a script that is a test.
