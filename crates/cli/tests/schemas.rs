@@ -122,6 +122,7 @@ programs! {
     other_separator
     other_table_entry
     refused_initializations
+    statement_as_else
     statement_of_the_other_branch
     string_without_end
     strings_compared_by_address

@@ -1,8 +1,9 @@
-//! GUARD by `else`: `else if (b) y;` for `if (b) y;` behind `if (a) x;`, and `if (b) y;` for `else if (b) y;`.
+//! GUARD by `else`: `else if (b) y;` for `if (b) y;` behind `if (a) x;`, `else y;` for `y;` there, and `if (b) y;` for `else if (b) y;`.
 //!
 //! Who writes cases down one after the other forgets that a later one applies as well, or that only one of them does.
 
 use patchwright_csource::{Function, Place, StmtId, StmtKind, lex};
+use patchwright_kinds::layout::insertion_as_else;
 use patchwright_text::{Edit, Span};
 
 use crate::{
@@ -50,8 +51,9 @@ type Change = (Span, Vec<Alternative>);
 fn joined(finder: &Finder<'_, '_, '_>, inner: &[StmtId]) -> Vec<Change> {
     let function = finder.function;
     let is_if = |id: &StmtId| matches!(function.stmt(*id).kind, StmtKind::If { .. });
+    let is_simple = |id: &StmtId| matches!(function.stmt(*id).kind, StmtKind::Expression(_));
     let mut found = Vec::new();
-    for run in inner.chunk_by(|one, other| is_if(one) && is_if(other)) {
+    for run in inner.chunk_by(|one, other| is_if(one) && (is_if(other) || is_simple(other))) {
         let spans = run.iter().map(|&id| match function.stmt(id).place {
             Place::Written(span) => Some(span),
             _ => None,
@@ -67,14 +69,19 @@ fn joined(finder: &Finder<'_, '_, '_>, inner: &[StmtId]) -> Vec<Change> {
         if !finder.is_short(whole, LONGEST) || !is_in_order || !is_repeatable(function, whole) {
             continue;
         }
-        let alternatives = run.iter().zip(&spans[1..]);
-        let alternatives = alternatives.filter(|(id, _)| takes_else(function, **id));
-        let mut edits: Vec<Edit> = alternatives
-            .map(|(_, next)| Edit::insert(next.start, WORD))
+        let pairs = run.iter().zip(&spans[1..]).enumerate();
+        let mut edits: Vec<Edit> = pairs
+            .filter(|(_, (id, _))| takes_else(function, **id))
+            .map(|(at, (_, next))| match is_if(&run[at + 1]) {
+                true => Edit::insert(next.start, WORD),
+                false => as_else(finder, spans[at], *next),
+            })
             .collect();
         // Who forgets it in one case forgets it in all.
-        if edits.len() > 1 && edits.len() + 1 == run.len() {
-            edits.push(in_all(finder, &spans[1..]));
+        let cases = run.iter().filter(|id| is_if(id)).count();
+        let before_cases = alternatives_of(run, function, cases);
+        if before_cases > 1 && before_cases + 1 == cases {
+            edits.push(in_all(finder, &spans[1..cases]));
         }
         let alternatives: Vec<Alternative> = edits
             .into_iter()
@@ -90,6 +97,27 @@ fn joined(finder: &Finder<'_, '_, '_>, inner: &[StmtId]) -> Vec<Change> {
         }
     }
     found
+}
+
+/// A statement as the `else` of the `if` before it, laid out as others are.
+fn as_else(finder: &Finder<'_, '_, '_>, condition: Span, statement: Span) -> Edit {
+    let between = Span::new(condition.end, statement.start);
+    if !finder.text(between).trim().is_empty() {
+        return Edit::insert(statement.start, WORD);
+    }
+    let source = &finder.unit.source;
+    let text = finder.text(statement);
+    let Edit { text, .. } = insertion_as_else(source, condition, false, &text);
+    Edit {
+        span: Span::new(condition.end, statement.end),
+        text,
+    }
+}
+
+/// How many of the first statements of a row, so many, can take an `else` before the next of them.
+fn alternatives_of(run: &[StmtId], function: &Function, first: usize) -> usize {
+    let before = run.iter().take(first.saturating_sub(1));
+    before.filter(|id| takes_else(function, **id)).count()
 }
 
 /// The word in front of each of these statements.
