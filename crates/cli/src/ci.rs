@@ -1,6 +1,6 @@
 //! What editors, code reviews and pipelines read, beside what people do.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use patchwright_exec::{FileError, files};
@@ -34,15 +34,20 @@ impl CiArgs {
             .try_for_each(|file| files::write_atomic(file, b""))
     }
 
-    /// Writes findings wherever they are wanted.
+    /// Writes findings wherever they are wanted, with files seen from the root of the git repository that `folder` lies in, or else
+    /// from the current folder. The files of the findings are relative to `folder`, which may be a C file in it.
     ///
     /// # Errors
     /// A file that cannot be written.
-    pub fn write(&self, findings: impl FnOnce() -> Findings) -> Result<(), FileError> {
+    pub fn write(
+        &self,
+        folder: &Path,
+        findings: impl FnOnce() -> Findings,
+    ) -> Result<(), FileError> {
         if self.sarif.is_none() && self.junit.is_none() && !self.github {
             return Ok(());
         }
-        let findings = findings();
+        let findings = findings().below(&from_root(folder));
         if let Some(file) = &self.sarif {
             files::write_atomic(file, findings.sarif().as_bytes())?;
         }
@@ -54,4 +59,22 @@ impl CiArgs {
         }
         Ok(())
     }
+}
+
+/// Returns a folder, or that of a C file, as seen from the root of its repository, or else from the current folder; empty if it is that, or
+/// lies elsewhere.
+fn from_root(folder: &Path) -> PathBuf {
+    let Ok(folder) = folder.canonicalize() else {
+        return PathBuf::new();
+    };
+    let folder = match folder.is_file() {
+        true => folder.parent().unwrap_or(&folder),
+        false => &folder,
+    };
+    let repository = folder.ancestors().find(|root| root.join(".git").exists());
+    let here = std::env::current_dir().ok();
+    repository
+        .or(here.as_deref())
+        .and_then(|root| folder.strip_prefix(root).ok())
+        .map_or(PathBuf::new(), Path::to_path_buf)
 }

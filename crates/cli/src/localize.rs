@@ -23,7 +23,7 @@ pub fn run(args: &LocalizeArgs) -> Exit {
             if exit == Exit::Interrupted {
                 eprintln!("patchwright: interrupted before anything was found");
             } else {
-                eprintln!("patchwright: error: {error}");
+                eprintln!("patchwright: {}{error}", exit.prefix());
             }
             exit
         }
@@ -83,7 +83,8 @@ fn try_run(args: &LocalizeArgs) -> Result<Exit, RepairError> {
     if let Some(page) = &args.html {
         files::write_atomic(page, report.html().as_bytes())?;
     }
-    args.ci.write(|| Findings::of_localization(&report))?;
+    args.ci
+        .write(&args.project.project, || Findings::of_localization(&report))?;
     if args.json {
         print!("{}", report.json());
     } else {

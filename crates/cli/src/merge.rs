@@ -220,7 +220,11 @@ fn gathered<T: DeserializeOwned>(
 /// Tells what is not as it should be; how to end if something is missing.
 fn told(missing: &[Shard], repeated: usize, made: Option<&Made>) -> Option<Exit> {
     if repeated > 0 {
-        eprintln!("patchwright: {repeated} parts were run more than once; each counts once");
+        let (parts, were) = match repeated {
+            1 => ("part", "was"),
+            _ => ("parts", "were"),
+        };
+        eprintln!("patchwright: {repeated} {parts} {were} run more than once, and counts once");
     }
     let first = *missing.first()?;
     let names: Vec<String> = missing.iter().map(Shard::to_string).collect();
@@ -293,7 +297,8 @@ fn repair(args: &MergeArgs, texts: Vec<Text>, made: Option<&Made>) -> Result<Exi
     if let Some(file) = &args.html {
         files::write_atomic(file, page::repair(&outcome, None).as_bytes())?;
     }
-    args.ci.write(|| Findings::of_repair(&outcome))?;
+    args.ci
+        .write(".".as_ref(), || Findings::of_repair(&outcome))?;
     if args.json {
         print!("{}", json::repair(&outcome, None, None));
     } else {
@@ -329,7 +334,8 @@ fn prove(args: &MergeArgs, texts: Vec<Text>, made: Option<&Made>) -> Result<Exit
     if let Some(file) = &args.html {
         files::write_atomic(file, page::prove(&report).as_bytes())?;
     }
-    args.ci.write(|| Findings::of_proof(&report))?;
+    args.ci
+        .write(".".as_ref(), || Findings::of_proof(&report))?;
     if args.json {
         print!("{}", report.json());
     } else {

@@ -486,7 +486,10 @@ impl<'a> Job<'a> {
             files::write_atomic(file, page::prove(report).as_bytes()).map_err(Problem::of)?;
         }
         let findings = || Findings::of_proof(report);
-        self.args.ci.write(findings).map_err(Problem::of)?;
+        self.args
+            .ci
+            .write(".".as_ref(), findings)
+            .map_err(Problem::of)?;
         if self.args.json {
             self.print(&report.json())?;
         } else if self.args.stats {

@@ -5,7 +5,9 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering},
 };
 
-use patchwright_exec::{CancelToken, Deadline, RecordError, RunnerProgram, Scratch, files};
+use patchwright_exec::{
+    CancelToken, Deadline, ProjectError, RecordError, RunnerProgram, Scratch, files,
+};
 use patchwright_kinds::Kind;
 use patchwright_localize::LocalizeError;
 use patchwright_repair::{
@@ -64,7 +66,7 @@ pub fn run(args: &RepairArgs) -> Exit {
             } else {
                 let text = error.to_string();
                 let text = places.map_or(text.clone(), |places| places.shown(&text));
-                eprintln!("patchwright: error: {text}");
+                eprintln!("patchwright: {}{text}", exit.prefix());
             }
             exit
         }
@@ -104,6 +106,7 @@ pub(crate) fn exit_of(error: &RepairError) -> Exit {
         RepairError::Record(RecordError::Build(_) | RecordError::AbsolutePaths { .. }) => {
             Exit::BadProject
         }
+        RepairError::Project(ProjectError::NothingChanged { .. }) => Exit::Found,
         RepairError::Project(_)
         | RepairError::Record(_)
         | RepairError::NotCompiled { .. }
@@ -390,7 +393,8 @@ fn write(
     if let Some(file) = &args.html {
         files::write_atomic(file, page::repair(outcome, behaviour).as_bytes())?;
     }
-    args.ci.write(|| Findings::of_repair(outcome))?;
+    args.ci
+        .write(&args.project.project, || Findings::of_repair(outcome))?;
     if args.json {
         print!("{}", json::repair(outcome, behaviour, proofs));
     } else {

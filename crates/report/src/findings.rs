@@ -1,5 +1,7 @@
 //! What commands have found, for editors, code reviews and pipelines: SARIF 2.1.0, annotations of GitHub, JUnit XML.
 
+use std::path::Path;
+
 use patchwright_repair::RepairOutcome;
 use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};
 use serde_json::{Value, json};
@@ -66,6 +68,8 @@ pub struct Findings {
     pub subject: String,
     /// What was found.
     pub findings: Vec<Finding>,
+    /// The folder to which files of diffs are relative, seen from the root of the sources: empty, or with a slash at its end.
+    pub folder: String,
 }
 
 /// So many suspicious statements are findings.
@@ -97,6 +101,7 @@ impl Findings {
             command: "localize",
             subject: "the program".to_owned(),
             findings: findings.collect(),
+            folder: String::new(),
         }
     }
 
@@ -130,6 +135,7 @@ impl Findings {
             command: "repair",
             subject: "the program".to_owned(),
             findings: findings.collect(),
+            folder: String::new(),
         }
     }
 
@@ -218,7 +224,25 @@ impl Findings {
             command: "prove",
             subject: report.entry.clone(),
             findings,
+            folder: String::new(),
         }
+    }
+
+    /// Returns the findings with files seen from the root of the sources, in which the folder `below` holds them.
+    pub fn below(mut self, below: &Path) -> Self {
+        if below.as_os_str().is_empty() {
+            return self;
+        }
+        self.folder = format!("{}/", below.display());
+        for finding in &mut self.findings {
+            let lines = finding.flow.iter_mut().map(|(line, _)| line);
+            for line in lines.chain(&mut finding.place) {
+                if !line.file.starts_with('/') {
+                    line.file.insert_str(0, &self.folder);
+                }
+            }
+        }
+        self
     }
 
     /// Returns the findings as a SARIF 2.1.0 log.
@@ -230,8 +254,13 @@ impl Findings {
             .into_iter()
             .map(|rule| json!({ "id": rule, "shortDescription": { "text": described(rule) } }))
             .collect();
-        let results: Vec<Value> = self.findings.iter().map(result).collect();
+        let results: Vec<Value> = self
+            .findings
+            .iter()
+            .map(|finding| result(finding, &self.folder))
+            .collect();
         let log = json!({
+            "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
             "version": "2.1.0",
             "runs": [{
                 "tool": { "driver": {
@@ -357,7 +386,7 @@ fn location(line: &Line) -> Value {
     } })
 }
 
-fn result(finding: &Finding) -> Value {
+fn result(finding: &Finding, folder: &str) -> Value {
     let mut result = json!({
         "ruleId": finding.rule,
         "level": finding.level.word(),
@@ -381,7 +410,10 @@ fn result(finding: &Finding) -> Value {
             .collect();
         result["codeFlows"] = json!([{ "threadFlows": [{ "locations": locations }] }]);
     }
-    let changes = finding.diff.as_deref().map(changes).unwrap_or_default();
+    let changes = finding.diff.as_deref();
+    let changes = changes
+        .map(|diff| self::changes(diff, folder))
+        .unwrap_or_default();
     if !changes.is_empty() {
         result["fixes"] = json!([{
             "description": { "text": finding.message },
@@ -391,8 +423,8 @@ fn result(finding: &Finding) -> Value {
     result
 }
 
-/// A unified diff as replacements of whole lines.
-fn changes(diff: &str) -> Vec<Value> {
+/// A unified diff as replacements of whole lines in files of this folder.
+fn changes(diff: &str, folder: &str) -> Vec<Value> {
     let mut files: Vec<(String, Vec<Value>)> = Vec::new();
     let mut line = 0;
     // Of the piece that is being read: where it begins, how many lines go, what comes.
@@ -416,7 +448,7 @@ fn changes(diff: &str) -> Vec<Value> {
         if let (false, Some(name)) = (is_in_hunk, text.strip_prefix("+++ ")) {
             let name = name.split('\t').next().unwrap_or(name);
             let name = name.strip_prefix("b/").unwrap_or(name);
-            files.push((name.to_owned(), Vec::new()));
+            files.push((format!("{folder}{name}"), Vec::new()));
             continue;
         }
         if text.starts_with("--- ") && !is_in_hunk || text.starts_with("diff ") {
@@ -469,7 +501,7 @@ mod tests {
     #[test]
     fn a_diff_is_replacements_of_lines() {
         let diff = "--- a/src/m x.c\n+++ b/src/m x.c\n@@ -3,4 +3,5 @@\n a\n-b\n+c\n+d\n e\n+f\n";
-        let found = changes(diff);
+        let found = changes(diff, "");
         assert_eq!(found.len(), 1);
         assert_eq!(found[0]["artifactLocation"]["uri"], "src/m%20x.c");
         let replacements = found[0]["replacements"].as_array().unwrap();
@@ -498,10 +530,13 @@ mod tests {
                 diff: None,
                 rank: None,
             }],
+            folder: String::new(),
         };
         assert_eq!(
             findings.annotations(),
             "::warning file=a%2Cb.c,line=3,title=A patch with which every test passes::50%25 of%0Ait\n"
         );
+        let below = findings.below("part".as_ref()).annotations();
+        assert!(below.starts_with("::warning file=part/a%2Cb.c,"), "{below}");
     }
 }
