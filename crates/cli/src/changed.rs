@@ -51,13 +51,12 @@ impl ChangedArgs {
             }
             (None, None) => return Ok(Vec::new()),
         };
-        let failed = |message: String| ProjectError::Changed {
+        let found = found.map_err(|message| ProjectError::Changed {
             named: named.clone(),
             message,
-        };
-        let found = found.map_err(failed)?;
+        })?;
         match found.is_empty() {
-            true => Err(failed("no line of a C file has changed".to_owned())),
+            true => Err(ProjectError::NothingChanged { named }),
             false => Ok(found),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use patchwright_exec::RecordError;
+use patchwright_exec::{ProjectError, RecordError};
 use patchwright_validate::ValidateError;
 
 /// The exit statuses that users and scripts can rely on.
@@ -27,6 +27,14 @@ pub enum Exit {
 }
 
 impl Exit {
+    /// Returns the word before the message that such a run ends with: none where there was just nothing to do.
+    pub fn prefix(self) -> &'static str {
+        match self {
+            Exit::Found => "",
+            _ => "error: ",
+        }
+    }
+
     /// Returns the status for an error of a validation.
     pub fn of_validation(error: &ValidateError) -> Exit {
         match error {
@@ -34,6 +42,7 @@ impl Exit {
             ValidateError::Record(RecordError::Build(_) | RecordError::AbsolutePaths { .. })
             | ValidateError::OnlyFlaky { .. }
             | ValidateError::OnlyFailing { .. } => Exit::BadProject,
+            ValidateError::Project(ProjectError::NothingChanged { .. }) => Exit::Found,
             ValidateError::Project(_)
             | ValidateError::Input(_)
             | ValidateError::NothingUsable { .. }

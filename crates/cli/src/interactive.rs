@@ -58,7 +58,7 @@ NUMBER     the patch with this number
 l          a line for each patch
 w          wait for the next patch, or the end of the search
 ask        end the search, and be asked what is right for inputs that tell the patches apart; answers become tests with --output
-apply      write the patch that is shown into your own file
+apply      write the patch that is shown into your own file; asks first
 q          end the search
 ";
 
@@ -151,7 +151,8 @@ impl Shared {
 
     /// Reads commands up to a decision; `None` when there are no more.
     fn converse(&self, input: impl BufRead) -> Option<Decision> {
-        for line in input.lines().map_while(Result::ok) {
+        let mut lines = input.lines().map_while(Result::ok);
+        while let Some(line) = lines.next() {
             let mut state = self.state();
             let last = state.patches.len().saturating_sub(1);
             match line.trim() {
@@ -185,13 +186,23 @@ impl Shared {
                     self.wait(|state| state.is_over || state.patches.len() > known);
                 }
                 "apply" => {
-                    if let Some(patch) = state.patches.get(state.at).cloned() {
-                        drop(state);
-                        self.stop.cancel();
-                        return Some(Decision::Apply(Box::new(patch)));
-                    }
+                    let (patch, number) = (state.patches.get(state.at).cloned(), state.at + 1);
                     drop(state);
-                    self.show();
+                    let Some(patch) = patch else {
+                        self.show();
+                        continue;
+                    };
+                    eprintln!(
+                        "patchwright: write patch {number} into {}? (y writes it)",
+                        patch.file.display()
+                    );
+                    match lines.next().as_deref().map(str::trim) {
+                        Some("y" | "yes") => {
+                            self.stop.cancel();
+                            return Some(Decision::Apply(Box::new(patch)));
+                        }
+                        _ => eprintln!("patchwright: the patch is not applied"),
+                    }
                 }
                 "ask" => {
                     drop(state);
@@ -210,7 +221,8 @@ impl Shared {
                         drop(state);
                         self.show();
                     }
-                    _ => eprintln!("patchwright: `{other}` is no command; ? lists them"),
+                    Ok(number) => eprintln!("patchwright: there is no patch {number}"),
+                    Err(_) => eprintln!("patchwright: `{other}` is no command; ? lists them"),
                 },
             }
         }

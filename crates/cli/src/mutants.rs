@@ -98,7 +98,7 @@ pub fn run(args: &MutantsArgs) -> Exit {
                 Exit::Interrupted => eprintln!(
                     "patchwright: interrupted before any verdict was known; --resume goes on"
                 ),
-                _ => eprintln!("patchwright: error: {error}"),
+                _ => eprintln!("patchwright: {}{error}", exit.prefix()),
             }
             exit
         }

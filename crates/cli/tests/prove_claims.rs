@@ -323,9 +323,13 @@ fn a_loop_that_never_ends_is_found_along_paths_too() {
 
 #[test]
 fn that_allocations_succeed_is_said() {
-    for call in ["malloc(4)", "calloc(4, 1)", "realloc(NULL, 4)", "strdup(\"a\")"] {
-        let text =
-            format!("int main(void) {{ char *p = {call}; assert(p); free(p); return 0; }}");
+    for call in [
+        "malloc(4)",
+        "calloc(4, 1)",
+        "realloc(NULL, 4)",
+        "strdup(\"a\")",
+    ] {
+        let text = format!("int main(void) {{ char *p = {call}; assert(p); free(p); return 0; }}");
         let note = "Taken for granted: no allocation fails";
         expect(&text, None, &[], &["Proved", note]);
     }

@@ -367,7 +367,7 @@ fn a_patch_that_an_unstable_test_rejects_is_not_reported_and_the_warning_says_wh
     let output = place.run(project.into_iter().chain(options.split(' ')));
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert!(!stdout(&output).contains("a >= b"), "{}", stdout(&output));
-    let said = "test moody is unstable in the clean program: it fails once and then passes twice";
+    let said = "test moody is unstable with the patch, in a clean copy: it fails once and then passes twice";
     assert!(stderr(&output).contains(said), "{}", stderr(&output));
 }
 

@@ -237,7 +237,7 @@ fn patches_are_looked_at_as_they_come_and_one_is_chosen() {
         .stderr(std::process::Stdio::piped())
         .spawn()
         .unwrap();
-    let commands = "?\nnothing\nw\nl\n1\nn\np\napply\n";
+    let commands = "?\nnothing\nw\nl\n1\nn\np\n99\napply\nn\napply\ny\n";
     let mut to = child.stdin.take().unwrap();
     to.write_all(commands.as_bytes()).unwrap();
     let output = child.wait_with_output().unwrap();
@@ -248,6 +248,8 @@ fn patches_are_looked_at_as_they_come_and_one_is_chosen() {
         said.contains("> 1  max.c:8 · EXPRESSION · cost 1"),
         "{said}"
     );
+    assert!(said.contains("there is no patch 99"), "{said}");
+    assert!(said.contains("the patch is not applied"), "{said}");
     assert!(said.contains("the patch is applied to"), "{said}");
     let source = std::fs::read_to_string(place.project().join("max.c")).unwrap();
     assert!(!source.contains("if (a > b) {"), "{source}");

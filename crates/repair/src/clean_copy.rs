@@ -189,8 +189,10 @@ impl<'a> CleanCopy<'a> {
             let is_unstable =
                 self.run(test, environment)?.is_pass() && self.run(test, environment)?.is_pass();
             let how = match is_unstable {
-                true => "is unstable in the clean program: it fails once and then passes twice",
-                false => "fails in the clean program",
+                true => {
+                    "is unstable with the patch, in a clean copy: it fails once and then passes twice"
+                }
+                false => "fails with the patch, in a clean copy",
             };
             let name = self.name(test);
             let reason = format!("test {name} {how}: {why}");

@@ -161,6 +161,17 @@ pub fn repair(
     };
     let mut outcome = outcome?;
     if let Some(proposals) = &options.proposals {
+        let untried = proposals.dismiss();
+        if untried > 0 {
+            let one = if untried == 1 {
+                "proposal was"
+            } else {
+                "proposals were"
+            };
+            (surroundings.events)(Event::Warning(format!(
+                "{untried} {one} not tried, because the run ended before"
+            )));
+        }
         proposals.join(&mut outcome, options);
     }
     Ok(outcome)

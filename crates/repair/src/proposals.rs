@@ -77,6 +77,16 @@ impl Proposals {
         }
     }
 
+    /// Answers what is still proposed when the run ends, and returns how much that is.
+    pub(crate) fn dismiss(&self) -> usize {
+        let left = self.proposer.next(usize::MAX, &|| true).unwrap_or_default();
+        for proposal in &left {
+            self.proposer.answer(&proposal.id, &Answer::NotTried);
+        }
+        self.state().untried += left.len();
+        self.state().untried
+    }
+
     /// Tries some; whether there is time for more.
     fn try_all(&self, bench: &Bench<'_, '_>, proposals: Vec<Proposal>) -> bool {
         let root = bench.prepared.worker.sandbox.folder();
@@ -149,17 +159,23 @@ impl Proposals {
                 hurries: false,
             },
         );
+        let mut ended = false;
         for ((proposal, patch), result) in tried.into_iter().zip(results) {
             let checked = match result {
                 Ok(checked) => checked,
                 Err(error) => {
-                    if !error.is_cancelled() {
+                    if !error.is_cancelled() && !ended {
                         (bench.surroundings.events)(Event::Warning(format!(
                             "proposals are not tried any more: {error}"
                         )));
                     }
-                    self.state().ended = !error.is_cancelled();
-                    return false;
+                    ended = true;
+                    let mut state = self.state();
+                    state.ended |= !error.is_cancelled();
+                    state.untried += 1;
+                    drop(state);
+                    self.proposer.answer(&proposal.id, &Answer::NotTried);
+                    continue;
                 }
             };
             let answer = match checked.rejection {
@@ -198,7 +214,7 @@ impl Proposals {
             self.state().tried += 1;
             self.proposer.answer(&proposal.id, &answer);
         }
-        true
+        !ended
     }
 
     /// Adds what passes to a report, as many as the search's own at most, each before what is less likely ([`Rank`]). What the search has found as well is only named there; patches with

@@ -97,6 +97,8 @@ pub enum Answer {
         /// The earlier proposal; none if it changes nothing.
         of: Option<String>,
     },
+    /// The run ended before it was tried.
+    NotTried,
     /// The program does not build with it.
     DoesNotBuild {
         /// What the compiler says.
@@ -143,6 +145,8 @@ pub(crate) struct State {
     pub(crate) passed: Vec<Patch>,
     /// How many were built.
     pub(crate) tried: usize,
+    /// How many came when there was no time any more.
+    pub(crate) untried: usize,
     /// How many that pass were not looked at for undefined behaviour.
     pub(crate) unscrutinized: usize,
     /// The sources of the functions that were told.

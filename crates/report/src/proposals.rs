@@ -89,7 +89,8 @@ struct AnswerLine<'a> {
     /// What it is called.
     id: &'a str,
     /// `plausible`, `undefined_behaviour` (it passes all tests, and sanitizers object), `implausible`, `does_not_compile`,
-    /// `does_not_apply`, or `known` (it was proposed before, or changes nothing).
+    /// `does_not_apply`, `known` (it was proposed before, or changes nothing), or
+    /// `not_tried` (the run ended before).
     verdict: &'static str,
     /// Why, in words.
     reason: Option<&'a str>,
@@ -199,6 +200,7 @@ pub fn answer(id: &str, answer: &Answer) -> String {
             };
             ("known", Some(&already[..]), None)
         }
+        Answer::NotTried => ("not_tried", Some("the run ended before"), None),
         Answer::DoesNotBuild { message } => ("does_not_compile", Some(&message[..]), None),
         Answer::Fails { test, message } => ("implausible", Some(&message[..]), Some(test)),
     };

@@ -143,6 +143,9 @@ pub enum ProjectError {
     /// A change whose lines are to be looked at, and that cannot be read or has none.
     #[error("{named}: {message}")]
     Changed { named: String, message: String },
+    /// What `--base` or `--in-diff` names has changed no line of a C file.
+    #[error("{named}: no line of a C file has changed, so there is nothing to look at")]
+    NothingChanged { named: String },
     /// A selected file outside the project.
     #[error("{place}: {} is outside the project {}", file.display(), root.display())]
     OutsideProject {
