@@ -105,7 +105,7 @@ fn as_else(finder: &Finder<'_, '_, '_>, condition: Span, statement: Span) -> Edi
     if !finder.text(between).trim().is_empty() {
         return Edit::insert(statement.start, WORD);
     }
-    let source = &finder.unit.source;
+    let source = &finder.builder.unit.source;
     let text = finder.text(statement);
     let Edit { text, .. } = insertion_as_else(source, condition, false, &text);
     Edit {
