@@ -113,7 +113,7 @@ PATCHES are unified diffs in files or in folders of files, files of JSON lines w
 ExpressAPR. - is standard input. The first argument is the project's folder or a single C file. If there is only one \
 argument, it is PATCHES, and the project is the current folder.")]
     Validate(Box<ValidateArgs>),
-    /// Change the program by likely mistakes, and show which the tests miss
+    /// Show which likely mistakes the tests miss
     #[command(long_about = "\
 Makes mutants of a program: changes of one place that undo a likely fix. A mutant that all tests pass has survived: either \
 a test is missing, or the mutant does what the program does.
