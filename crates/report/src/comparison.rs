@@ -393,7 +393,7 @@ impl Partition {
         if self.undetermined {
             let _ = writeln!(
                 text,
-                "     (it rests on something that no input determines)"
+                "     (it also depends on a value that no input determines, such as memory without a value)"
             );
         }
         if self.replay != "agrees" {

@@ -349,7 +349,7 @@ impl Report {
                 );
                 if let (Some(checks), false) = (self.checks, self.stated) {
                     let checks = count(checks, "check holds", "checks hold");
-                    let _ = writeln!(text, "It states nothing itself; {checks}.");
+                    let _ = writeln!(text, "It has no assertion; {checks}.");
                 }
                 if let Some(loops) = self.induction {
                     let loops = count(loops as u64, "loop", "loops");

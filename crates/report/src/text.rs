@@ -169,6 +169,10 @@ pub fn summary(outcome: &RepairOutcome) -> String {
                 "plausible candidates"
             )
         ),
+        0 if stats.out_of_time => {
+            "No plausible patch was found before the time ran out; a larger --budget tries more"
+                .to_owned()
+        }
         0 => "No plausible patch".to_owned(),
         1 => "1 patch, verified on a clean copy".to_owned(),
         n => format!(
@@ -254,15 +258,15 @@ pub fn summary(outcome: &RepairOutcome) -> String {
     if stats.too_many_states > 0 {
         let _ = writeln!(
             text,
-            "Without a verdict: {}, because tests visit their location too often for classes.",
+            "Without a verdict: {} at places that tests execute too often; --files FILE:LINE searches one such place.",
             count(stats.too_many_states, "candidate", "candidates")
         );
     }
     if stats.ran_out > 0 && outcome.patches.is_empty() {
         let _ = writeln!(
             text,
-            "Executions ended because they took many times the processor time of their test: {}; {} of them got more time. --test-timeout sets the time of a test.",
-            grouped(stats.ran_out),
+            "Ended because they took much longer than their test usually does: {}; {} of them ran again with more time. --test-timeout sets the time of a test.",
+            count(stats.ran_out, "execution", "executions"),
             grouped(stats.given_longer),
         );
     }
@@ -285,7 +289,7 @@ pub fn summary(outcome: &RepairOutcome) -> String {
             "Time ran out after cost {cost} was explored entirely."
         );
     } else if stats.out_of_time {
-        text.push_str("Time ran out.\n");
+        text.push_str("Time ran out before the cheapest changes were all tried.\n");
     }
     if stats.unverified > 0 {
         let _ = writeln!(

@@ -348,15 +348,16 @@ impl Encoder<'_> {
             return self.new_object(world, kind, size as u64, name, zeroed);
         }
         // Larger sizes than the limit: not known.
+        let reason = match self.terms.as_constant(size) {
+            Some(size) => format!("an object of {size} bytes"),
+            None => format!(
+                "an object whose size depends on the input and may be more than {MOST} bytes"
+            ),
+        };
         let most = self.word(MOST);
         let small = self.terms.ule(size, most);
         let large = self.terms.not(small);
-        self.unknown_where(
-            world,
-            large,
-            format!("an object of more than {MOST} bytes, a number that depends on the input"),
-            place,
-        );
+        self.unknown_where(world, large, reason, place);
         if let Some(path) = world.path.and(self.terms, small) {
             world.path = path;
         }
