@@ -256,6 +256,15 @@ fn standing(finder: &Finder<'_, '_, '_>, id: StmtId) -> Option<Standing> {
     all.find(|standing| standing.id == id).cloned()
 }
 
+/// Whether a label of a `switch` around a statement stands inside of it.
+fn holds_case(finder: &Finder<'_, '_, '_>, id: StmtId) -> bool {
+    match &finder.function.stmt(id).kind {
+        StmtKind::Case(_) | StmtKind::Default(_) => true,
+        StmtKind::Switch { .. } => false,
+        kind => kind.inner().into_iter().any(|id| holds_case(finder, id)),
+    }
+}
+
 /// The text of statements in a row that declare nothing which is used behind them.
 fn row(finder: &Finder<'_, '_, '_>, first: StmtId, last: StmtId) -> Option<Span> {
     let place = |id: StmtId| match finder.function.stmt(id).place {
@@ -272,10 +281,15 @@ fn row(finder: &Finder<'_, '_, '_>, first: StmtId, last: StmtId) -> Option<Span>
         },
         None => vec![first],
     };
-    let mut inside = ids
+    let inside = ids
         .iter()
         .filter(|id| place(**id).is_some_and(|span| whole.contains_span(span)));
-    let declares = inside.any(|id| {
+    let inside: Vec<StmtId> = inside.copied().collect();
+    // A switch around it may jump into it, to one place only.
+    if inside.iter().any(|id| holds_case(finder, *id)) {
+        return None;
+    }
+    let declares = inside.iter().any(|id| {
         matches!(
             finder.function.stmt(*id).kind,
             StmtKind::Declaration(_) | StmtKind::Case(_) | StmtKind::Default(_)
