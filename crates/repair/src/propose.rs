@@ -285,7 +285,7 @@ impl<'f> Selection<'f> {
 
     /// Returns a later candidate that should take the place of `proposal`, because it reads better. It has the same machine code and costs
     /// at most one more. Candidates that only remove text are preferred (`n = a;` for `n += a - n;`), then those that keep more of
-    /// the old text (`>= LEAST` for `> 4999`). A patch that was already shown as verified only gives its turn to another that was.
+    /// the old text (`>= LEAST` for `> 4999`), or as much of it in a shorter way (`'0'` for `'1' - 1`). A patch that was already shown as verified only gives its turn to another that was.
     fn nearer(
         &mut self,
         proposal: &Proposal<'f>,
@@ -317,7 +317,8 @@ impl<'f> Selection<'f> {
             let is_shorter = other.growth() + SHORTER_BY <= proposal.growth();
             let only_takes_out = !takes_out && is_shorter && other.takes_out();
             let distance_of_other = other.distance();
-            let is_nearer = !takes_out && distance_of_other < distance;
+            let is_nearer = !takes_out
+                && (distance_of_other < distance || distance_of_other == distance && is_shorter);
             let key = (
                 !is_shown,
                 !only_takes_out,
