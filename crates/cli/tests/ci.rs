@@ -138,7 +138,10 @@ fn patches_are_fixes_of_sarif_that_an_editor_can_apply() {
     let diff = report["patches"][0]["diff"].as_str().unwrap();
     assert!(diff.contains(&format!("-{old}\n+{new}")), "{diff}");
     let junit = fs::read_to_string(place.root.join("r.xml")).unwrap();
-    assert!(junit.contains("plausible-patch at project/max.c:"), "{junit}");
+    assert!(
+        junit.contains("plausible-patch at project/max.c:"),
+        "{junit}"
+    );
     let page = fs::read_to_string(place.root.join("r.html")).unwrap();
     assert!(page.contains("id=\"patch-1\"") && page.contains("class=\"added\""));
 }

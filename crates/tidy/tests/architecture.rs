@@ -192,6 +192,7 @@ const HOSTS: &[&str] = &[
     "example.invalid",
     "github.com",
     "json-schema.org",
+    "json.schemastore.org",
     "keepachangelog.com",
     "rustup.rs",
     "semver.org",
