@@ -538,9 +538,13 @@ impl Search<'_> {
         let now = &self.found.stats;
         let entry = self.units[unit].entry;
         let effort = self.found.effort.entry(entry).or_default();
-        effort.candidates += now.candidates - before.candidates;
-        effort.explored += now.explored - before.explored;
-        effort.executions += now.executions - before.executions;
+        // What was done before its turn has been taken back meanwhile.
+        let add = |effort: &mut u64, now: u64, before: u64| {
+            *effort = (*effort + now).saturating_sub(before)
+        };
+        add(&mut effort.candidates, now.candidates, before.candidates);
+        add(&mut effort.explored, now.explored, before.explored);
+        add(&mut effort.executions, now.executions, before.executions);
     }
 
     /// Seeks changes of two places that cost less than this level each, if nothing is found so far; whether the search is over.
