@@ -58,7 +58,7 @@ fn report(outcome: &Outcome) -> u8 {
 fn shown(place: &Place) -> String {
     let here = std::env::current_dir().unwrap_or_default();
     let relative = Path::new(&place.file).strip_prefix(here);
-    let file = relative.map_or(place.file.clone().into(), |file| {
+    let file = relative.map_or(place.file.clone(), |file| {
         file.to_string_lossy().into_owned()
     });
     Place {

@@ -321,7 +321,7 @@ fn summary(outcome: &MutantsOutcome) -> String {
 fn notes(outcome: &MutantsOutcome) -> Vec<String> {
     let mut notes = Vec::new();
     let left_out = outcome.same_code + outcome.repeated_code;
-    if outcome.found > outcome.mutants.len() + left_out as usize {
+    if outcome.found > outcome.mutants.len() + left_out {
         notes.push(format!(
             "{} of {} were tried; --limit 0 tries all",
             outcome.mutants.len(),
