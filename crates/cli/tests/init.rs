@@ -52,6 +52,37 @@ fn a_makefile_and_a_test_program_are_described_so_that_a_repair_needs_nothing_el
 }
 
 #[test]
+fn a_target_that_only_builds_is_no_test_but_what_it_builds_is() {
+    let place = Place::new();
+    place.write("max.c", MAX);
+    place.write("test_max.c", TESTS);
+    place.write(
+        "Makefile",
+        "max.o: max.c\n\t$(CC) -g -c $<\n\
+         test: test_max\ntest_max: max.o test_max.c\n\t$(CC) -g -o $@ $^\n",
+    );
+    let (said, _) = described(&place, &[]);
+    assert!(said.contains("1 of 3 pass, 2 fail, 0 are flaky."), "{said}");
+}
+
+#[test]
+fn a_program_that_prints_how_to_call_it_is_no_test() {
+    let place = Place::new();
+    place.write(
+        "sorttest.c",
+        "#include <stdio.h>\nint main(int n, char **v) { if (n < 2) { printf(\"usage: %s FILE\\n\", v[0]); return 0; } return 1; }\n",
+    );
+    place.write("Makefile", "sorttest: sorttest.c\n\t$(CC) -o $@ $<\n");
+    let output = place.run(["init", "project"]);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(
+        stdout(&output).contains("No tests were found"),
+        "{}",
+        stdout(&output)
+    );
+}
+
+#[test]
 fn a_suite_that_lists_its_tests_is_split_by_its_own_list() {
     let place = Place::new();
     place.write("max.c", MAX);

@@ -73,6 +73,7 @@ fn of_target(
 ) -> Option<Tests> {
     let make = build.make();
     let before = look.programs();
+    let builds_at_first = only_builds(&commands_of_target(look, build, target));
     let whole = look.ask_long(&format!("{make} -s {target}"));
     let mut extended = build.clone();
     let made: Vec<PathBuf> = look
@@ -88,15 +89,17 @@ fn of_target(
         takes_flags: false,
     };
     let how = format!("`{make} {target}`");
-    if whole.is_success && only_builds(look, build, target) {
-        // It makes test programs and runs none of them.
-        let has_test = !made.is_empty() && look.refresh(&extended);
-        return has_test
-            .then(|| {
-                *build = extended;
-                programs::tests_of(look, made, open)
-            })
-            .flatten();
+    // What a test left behind may be up to date now, so it is asked before and after.
+    if builds_at_first && whole.is_success && only_builds(&commands_of_target(look, build, target))
+    {
+        if made.is_empty() || !look.refresh(&extended) {
+            open.push(format!(
+                "what `{make} {target}` tests: it only builds, and runs nothing"
+            ));
+            return None;
+        }
+        *build = extended;
+        return programs::tests_of(look, made, open);
     }
     let parts = split(look, build, target).and_then(|_| {
         // From here on no test has run in the copy.
@@ -152,30 +155,29 @@ fn makeable(look: &mut Look<'_>, build: &Build, made: &[PathBuf]) -> Vec<String>
     targets
 }
 
-/// Whether nothing that a target still does after it has been made is a test: it compiles, prints or tidies up.
-fn only_builds(look: &mut Look<'_>, build: &Build, target: &str) -> bool {
+/// Returns the commands that make would run for a target now, those of makefiles that it calls included.
+fn commands_of_target(look: &mut Look<'_>, build: &Build, target: &str) -> Vec<Command> {
     let dry = look.ask(&format!("{} -n -w {target}", build.make()));
     let mut commands = commands_of(&dry.text, &look.root());
     for _ in 0..DEEPEST {
         commands = followed(look, commands);
     }
-    dry.is_success
-        && commands.iter().all(|command| {
-            let word = first_word(&command.text);
-            let is_alone = !command.text.contains(['|', ';', '&']);
-            is_compiling(&command.text)
-                || is_alone && (QUIET.contains(&word) || TIDYING.contains(&word))
-        })
+    commands
+}
+
+/// Whether no command can be a test: each compiles, prints or tidies up.
+fn only_builds(commands: &[Command]) -> bool {
+    commands.iter().all(|command| {
+        let word = first_word(&command.text);
+        let is_alone = !command.text.contains(['|', ';', '&']);
+        is_compiling(&command.text)
+            || is_alone && (QUIET.contains(&word) || TIDYING.contains(&word))
+    })
 }
 
 /// The parts of a target that can be run alone, or why there are none.
 fn split(look: &mut Look<'_>, build: &Build, target: &str) -> Result<Vec<Part>, &'static str> {
-    let make = build.make();
-    let dry = look.ask(&format!("{make} -n -w {target}"));
-    let mut commands = commands_of(&dry.text, &look.root());
-    for _ in 0..DEEPEST {
-        commands = followed(look, commands);
-    }
+    let commands = commands_of_target(look, build, target);
     if commands
         .iter()
         .any(|command| command.text.contains(&look.root()))
