@@ -9,6 +9,19 @@ pub struct Places {
     folder: String,
 }
 
+/// Returns a path as seen from the current folder, or as it is if it lies elsewhere.
+pub fn shown_path(path: &str) -> String {
+    seen_from(&std::env::current_dir().unwrap_or_default(), path)
+}
+
+/// Returns a path as seen from the folder `here`, or as it is if it lies elsewhere.
+pub fn seen_from(here: &Path, path: &str) -> String {
+    let relative = Path::new(path).strip_prefix(here);
+    relative.map_or(path.to_owned(), |short| {
+        short.to_string_lossy().into_owned()
+    })
+}
+
 impl Places {
     /// Makes the translation for copies of `project`, a folder or a file, in `scratch`.
     pub fn new(scratch: &Path, project: &Path) -> Self {

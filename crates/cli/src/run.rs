@@ -14,7 +14,7 @@ use patchwright_interpret::{
     Accepted, Ending, Limits, Machine, OpenHow, Outcome, Place, Status, Which, World,
 };
 
-use crate::{Exit, args::RunArgs, sources};
+use crate::{Exit, args::RunArgs, places::shown_path, sources};
 
 /// Executes the program and returns the exit status: the program's own, or one that the help documents.
 pub fn run(args: &RunArgs) -> u8 {
@@ -56,13 +56,8 @@ fn report(outcome: &Outcome) -> u8 {
 
 /// Returns a place with its file below the current folder, where it lies there.
 fn shown(place: &Place) -> String {
-    let here = std::env::current_dir().unwrap_or_default();
-    let relative = Path::new(&place.file).strip_prefix(here);
-    let file = relative.map_or(place.file.clone(), |file| {
-        file.to_string_lossy().into_owned()
-    });
     Place {
-        file,
+        file: shown_path(&place.file),
         ..place.clone()
     }
     .to_string()

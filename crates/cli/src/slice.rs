@@ -4,7 +4,6 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     ffi::OsString,
     os::unix::ffi::OsStringExt,
-    path::Path,
 };
 
 use clap::Args;
@@ -19,6 +18,7 @@ use patchwright_report::{slice as report, text::Style};
 use crate::{
     Exit,
     cached::CacheArgs,
+    places::shown_path,
     run::{Host, environment},
     sources::{self, Source, program_name},
 };
@@ -201,16 +201,6 @@ fn gaps_of(program: &Program) -> Vec<report::Gap> {
         }
     };
     dependence::gaps(program).into_iter().map(shown).collect()
-}
-
-/// A path as it is shown: below the working directory, if it is there.
-fn shown_path(path: &str) -> String {
-    let here = std::env::current_dir().unwrap_or_default();
-    let path = Path::new(path);
-    path.strip_prefix(&here)
-        .unwrap_or(path)
-        .display()
-        .to_string()
 }
 
 fn explain(error: &CriterionError, criterion: &Criterion) -> String {

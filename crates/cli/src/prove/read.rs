@@ -21,6 +21,7 @@ use super::{ProveArgs, deeper};
 use crate::{
     assume::{ASSUMING, assuming},
     encoded::{Problem, Reader},
+    places::seen_from,
 };
 
 /// A reference program or function.
@@ -434,10 +435,7 @@ impl Program {
             .reader
             .lock()
             .unwrap_or_else(|poisoned| poisoned.into_inner());
-        let relative = Path::new(path).strip_prefix(&reader.here);
-        relative.map_or(path.to_owned(), |short| {
-            short.to_string_lossy().into_owned()
-        })
+        seen_from(&reader.here, path)
     }
 
     /// Whether a place lies in a file that the user has given.
