@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use patchwright_changes::git::History;
 use patchwright_exec::{FileError, files};
 use patchwright_report::findings::Findings;
 
@@ -71,10 +72,8 @@ fn from_root(folder: &Path) -> PathBuf {
         true => folder.parent().unwrap_or(&folder),
         false => &folder,
     };
-    let repository = folder.ancestors().find(|root| root.join(".git").exists());
-    let here = std::env::current_dir().ok();
-    repository
-        .or(here.as_deref())
-        .and_then(|root| folder.strip_prefix(root).ok())
-        .map_or(PathBuf::new(), Path::to_path_buf)
+    let repository = History::open(folder).and_then(|history| history.working_tree());
+    let root = repository.ok().or_else(|| std::env::current_dir().ok());
+    root.and_then(|root| folder.strip_prefix(root).ok().map(Path::to_path_buf))
+        .unwrap_or_default()
 }
