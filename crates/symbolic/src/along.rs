@@ -108,13 +108,7 @@ impl<'p> Encoder<'p> {
     fn never_ends_along(&mut self, state: &State, place: &Place) {
         let yes = self.terms.truth(true);
         if self.options.checks.contains(&Check::Termination) {
-            self.fail(
-                &state.world,
-                yes,
-                FailureKind::Endless,
-                || "the loop never ends: it comes back to a state that it had".to_owned(),
-                place,
-            );
+            self.fails_to_end(state, yes, place);
         } else {
             self.endless.push(yes);
         }
@@ -184,7 +178,7 @@ impl<'p> Encoder<'p> {
         let mut heads: FxHashMap<BlockId, (u32, Option<Rc<Saved>>)> = FxHashMap::default();
         // The loop in which nothing changes that the execution is in.
         let mut still: Option<BlockId> = None;
-        // Where the edge stands by which control came to the block; nothing of the first one.
+        // The origin of the edge that led to the block; none for the first block.
         let mut came = None;
         loop {
             let block = function.block(at);

@@ -123,6 +123,17 @@ impl<'p> Encoder<'p> {
                 })
     }
 
+    /// Records that executions go on for ever under a condition, as a failure.
+    pub(crate) fn fails_to_end(&mut self, state: &State, condition: Term, place: &Place) {
+        self.fail(
+            &state.world,
+            condition,
+            FailureKind::Endless,
+            || "the loop never ends: it comes back to a state that it had".to_owned(),
+            place,
+        );
+    }
+
     /// Looks whether an execution never leaves a loop, at the end of a round. Whether some go on.
     pub(crate) fn goes_on_for_ever(
         &mut self,
@@ -139,13 +150,7 @@ impl<'p> Encoder<'p> {
             return true;
         };
         if self.options.checks.contains(&Check::Termination) {
-            self.fail(
-                &state.world,
-                same,
-                FailureKind::Endless,
-                || "the loop never ends: it comes back to a state that it had".to_owned(),
-                place,
-            );
+            self.fails_to_end(state, same, place);
         } else if !self.looks_for_lassos() {
             // It is followed no further, as a loop that has had its rounds.
             self.unwinding.push(Unwinding {
