@@ -69,18 +69,18 @@ fn joined(finder: &Finder<'_, '_, '_>, inner: &[StmtId]) -> Vec<Change> {
         if !finder.is_short(whole, LONGEST) || !is_in_order || !is_repeatable(function, whole) {
             continue;
         }
-        let pairs = run.iter().zip(&spans[1..]).enumerate();
-        let mut edits: Vec<Edit> = pairs
-            .filter(|(_, (id, _))| takes_else(function, **id))
-            .map(|(at, (_, next))| match is_if(&run[at + 1]) {
-                true => Edit::insert(next.start, WORD),
-                false => as_else(finder, spans[at], *next),
-            })
-            .collect();
+        // The numbers of those that get the word in front of them.
+        let behind = (1..run.len()).filter(|&at| takes_else(function, run[at - 1]));
+        let behind: Vec<usize> = behind.collect();
+        let edits = behind.iter().map(|&at| match is_if(&run[at]) {
+            true => Edit::insert(spans[at].start, WORD),
+            false => as_else(finder, spans[at - 1], spans[at]),
+        });
+        let mut edits: Vec<Edit> = edits.collect();
         // Who forgets it in one case forgets it in all.
         let cases = run.iter().filter(|id| is_if(id)).count();
-        let before_cases = alternatives_of(run, function, cases);
-        if before_cases > 1 && before_cases + 1 == cases {
+        let joined = behind.iter().filter(|&&at| at < cases).count();
+        if joined > 1 && joined + 1 == cases {
             edits.push(in_all(finder, &spans[1..cases]));
         }
         let alternatives: Vec<Alternative> = edits
@@ -112,12 +112,6 @@ fn as_else(finder: &Finder<'_, '_, '_>, condition: Span, statement: Span) -> Edi
         span: Span::new(condition.end, statement.end),
         text,
     }
-}
-
-/// How many of the first statements of a row, so many, can take an `else` before the next of them.
-fn alternatives_of(run: &[StmtId], function: &Function, first: usize) -> usize {
-    let before = run.iter().take(first.saturating_sub(1));
-    before.filter(|id| takes_else(function, **id)).count()
 }
 
 /// The word in front of each of these statements.
