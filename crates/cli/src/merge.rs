@@ -220,11 +220,11 @@ fn gathered<T: DeserializeOwned>(
 /// Tells what is not as it should be; how to end if something is missing.
 fn told(missing: &[Shard], repeated: usize, made: Option<&Made>) -> Option<Exit> {
     if repeated > 0 {
-        let (parts, were) = match repeated {
-            1 => ("part", "was"),
-            _ => ("parts", "were"),
+        let (parts, count) = match repeated {
+            1 => ("part that was", "counts"),
+            _ => ("parts that were", "count"),
         };
-        eprintln!("patchwright: {repeated} {parts} {were} run more than once, and counts once");
+        eprintln!("patchwright: {repeated} {parts} run more than once {count} once");
     }
     let first = *missing.first()?;
     let names: Vec<String> = missing.iter().map(Shard::to_string).collect();

@@ -383,8 +383,8 @@ impl Proof<'_> {
         Ok(is_new || is_less)
     }
 
-    /// An equation holds after a round if the difference of its sides is what it was before, as polynomials; a solver does
-    /// not see that where variables are multiplied.
+    /// An equation holds after a round if the difference of its sides is the same polynomial as before. A solver does not see
+    /// that where variables are multiplied.
     fn keep_what_does_not_change(
         &mut self,
         guesses: &[Guess],

@@ -26,8 +26,8 @@ use crate::{
     usual::{CPU_FACTOR, CPU_FLOOR, cpu},
 };
 
-/// A candidate that may use so much processor time is looked at, whether it provably never ends; with less, that takes as long
-/// as it saves.
+/// A candidate that may use so much processor time is watched for a provably endless loop. With less time, watching takes as
+/// long as it saves.
 const WORTH_A_PROOF: Duration = Duration::from_millis(250);
 
 /// The same for a program in which a variable is watched for the first time: every place logs.

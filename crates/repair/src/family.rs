@@ -2,8 +2,8 @@
 //!
 //! A hole with an expression is a family by itself, and a test sees its states. All places of a function where one variable can
 //! be assigned are one family. There a test sees *windows*: the places passed between two touches of the variable, each with
-//! its state. A candidate's value in a window is what the variable holds when it is touched: the value of the term, if its
-//! place lies in the window, or else what the variable held before. That composes the value relation with the dependency
+//! its state. A candidate's value in a window is what the variable holds when it is touched. That is the value of the term if
+//! its place lies in the window, or else the variable's value before. That composes the value relation with the dependency
 //! relation (f1x, section 3.5 and appendix B).
 
 use std::{collections::BTreeMap, hash::BuildHasher, time::Duration};

@@ -17,8 +17,8 @@ pub(crate) const MANY_LOCATIONS: usize = 1500;
 /// Where so many times the wanted locations are as suspicious as each other, none of them is looked at if there are others.
 pub(crate) const TIE_FACTOR: usize = 3;
 
-/// Where to cut a list of which the first `wanted` are wanted and those in `tie` are equal: behind them, or before them where they are too
-/// many and not the first.
+/// Returns where to cut a list after about `wanted` entries, if those in `tie` are equal: behind them, or before them if they are too many
+/// and not the first.
 pub(crate) fn cut(wanted: usize, tie: Range<usize>) -> usize {
     match tie.end > wanted * TIE_FACTOR && tie.start > 0 {
         true => tie.start,

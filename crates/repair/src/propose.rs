@@ -284,8 +284,9 @@ impl<'f> Selection<'f> {
     }
 
     /// Returns a later candidate that should take the place of `proposal`, because it reads better. It has the same machine code and costs
-    /// at most one more. Candidates that only remove text are preferred (`n = a;` for `n += a - n;`), then those that keep more of
-    /// the old text (`>= LEAST` for `> 4999`), or as much of it in a shorter way (`'0'` for `'1' - 1`). A patch that was already shown as verified only gives its turn to another that was.
+    /// at most one more. Candidates that only remove text are preferred (`n = a;` for `n += a - n;`), then those that keep more
+    /// of the old text (`>= LEAST` for `> 4999`). If both keep as much, the shorter one is preferred (`'0'` for `'1' - 1`). A
+    /// patch that was already shown as verified only gives its turn to another that was.
     fn nearer(
         &mut self,
         proposal: &Proposal<'f>,

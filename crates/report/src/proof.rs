@@ -506,8 +506,8 @@ impl Report {
                 .map_or(String::new(), |place| format!(" at {place}"));
             let _ = writeln!(
                 text,
-                "For {input} {} changes one of these lines; or else: {}{at}.",
-                style.paint("1", "every repair"),
+                "{} changes one of these lines. Otherwise, for {input}: {}{at}.",
+                style.paint("1", "Every repair"),
                 sets.message
             );
             for place in &sets.slice {

@@ -1,10 +1,10 @@
 //! Crash-free constraints: what would have to hold where failing tests crash, so that they do not.
 //!
 //! An index is below the length of its array, a pointer that is followed is no null pointer, what is divided by is not zero.
-//! These conditions, and their negations, are leaves of conditions in the function that crashes: as guards, as parts of
-//! conditions, and as the reason to leave (`if (index >= length) return -1;`). Where the length behind a pointer is unknown,
-//! each number of the function may be the length. Each pointer of that type with which the function compares may be the end.
-//! Where the length is known, the index itself may be the lesser of what it was and the last one.
+//! These conditions and their negations are tried in the function that crashes: as guards, as parts of conditions, and as the
+//! reason to leave (`if (index >= length) return -1;`). Where the length behind a pointer is unknown, each number of the
+//! function may be the length. Each pointer of that type with which the function compares may be the end. Where the length is
+//! known, the index itself may be the lesser of what it was and the last one.
 //!
 //! Source of the idea: X. Gao, B. Wang, G. J. Duck, R. Ji, Y. Xiong, A. Roychoudhury, *Beyond Tests: Program Vulnerability Repair
 //! via Crash Constraint Extraction*, TOSEM 30(2), 2021, section 4.1.

@@ -75,7 +75,8 @@ pub(crate) fn find(
     }
 }
 
-/// What a change of an expression is woven in for: the smallest expression around it that is a value, and whether nobody looks at that value.
+/// Returns the smallest expression around a changed one that is a value, in whose place the change is woven, and whether that
+/// value is unused.
 type Whole = Option<(ExprId, bool)>;
 
 /// What each kind changes, by its number.

@@ -313,8 +313,8 @@ impl<'b> Board<'b> {
         self.state().patches[entry].reached()
     }
 
-    /// Returns the patches whose verdicts have the same grounds as that of `entry`: its class, the
-    /// patches of the same build, or all verdicts that only woven programs gave.
+    /// Returns the patches whose verdicts have the same grounds as that of `entry`. They are its class, the patches of the same
+    /// build, or all patches that only woven programs judged.
     pub fn ground(&self, entry: usize) -> Vec<usize> {
         let state = self.state();
         let (own, reached) = (&state.patches[entry], state.patches[entry].reached());

@@ -141,7 +141,7 @@ pub struct ProveArgs {
 
     /// Write the counterexample into this folder
     ///
-    /// It is a C file, and for a program also a case for `patchwright repair`.
+    /// It is a C file; for a program also its arguments and input and, with `--like`, the expected output: a case for `patchwright repair`.
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub test: Option<PathBuf>,
 

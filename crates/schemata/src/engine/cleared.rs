@@ -11,8 +11,8 @@
 //!   them; they are watched while the tests run.
 //! * Each test shows once that a use is reported: a constructor linked to every program makes one on demand.
 //!
-//! Where tests leave files behind, the tests are run in their order, and each begins with what the untouched program has left in the
-//! earlier ones, as in the other woven program.
+//! Where tests leave files behind, they run in their order. As in the other woven program, each begins with the files that the
+//! untouched program has left in the earlier tests.
 //!
 //! Missing arguments of a call are no memory. A patch with such calls is built by itself ([`Suspicion::is_hidden`]).
 //!
