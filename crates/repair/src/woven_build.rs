@@ -6,6 +6,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    ffi::OsStr,
     path::Path,
 };
 
@@ -96,15 +97,16 @@ struct Build<'a> {
 
 impl Build<'_> {
     fn until_it_compiles(&mut self, entries: &mut Vec<HoleEntry>) -> Result<(), RepairError> {
-        // Whether parts stand on lines of their own, and whether that may still tell something.
-        let (mut apart, mut tells) = (false, true);
+        // Sources whose parts stand on lines of their own, and whether that may still tell something.
+        let (mut apart, mut tells) = (BTreeSet::new(), true);
         loop {
-            let built = self.build(entries, apart)?;
+            let built = self.build(entries, &apart)?;
             let error = match built {
-                Ok(()) if !apart => return Ok(()),
+                Ok(()) if apart.is_empty() => return Ok(()),
                 Ok(()) => {
-                    // What the lines have told is taken out. If that was not all, they tell no more.
-                    (apart, tells) = (false, false);
+                    // The compiler accepts every part by itself, so lines tell no more.
+                    apart.clear();
+                    tells = false;
                     continue;
                 }
                 Err(error) if self.builds >= MOST_BUILDS => {
@@ -121,11 +123,17 @@ impl Build<'_> {
                 (self.events)(Event::Warning(told));
                 continue;
             }
-            if !apart && tells {
-                apart = true;
+            if apart.is_empty() && tells {
+                apart = self.blamed_sources(&message);
                 continue;
             }
-            if apart && self.builds < BUILDS_FOR_PARTS && self.drop_parts(entries, &message) {
+            let may_drop = !apart.is_empty() && self.builds < BUILDS_FOR_PARTS;
+            if may_drop && self.drop_parts(entries, &message) {
+                // The compiler has told all errors of a source at once, mostly, and what builds now is wanted on its
+                // usual lines: a large source takes long to compile twice.
+                if !message.contains("too many errors") {
+                    apart.clear();
+                }
                 continue;
             }
             if self.drop_functions(&message) || self.drop_by_halves(entries)? {
@@ -135,18 +143,40 @@ impl Build<'_> {
         }
     }
 
-    /// Weaves what is left and builds it.
+    /// Returns the sources that a compiler's message names, or all where it names none: they are numbered as in
+    /// [`Self::woven`].
+    fn blamed_sources(&self, message: &str) -> BTreeSet<usize> {
+        let blamed: BTreeSet<&OsStr> = blamed_places(message)
+            .into_iter()
+            .filter_map(|(file, ..)| Path::new(file).file_name())
+            .collect();
+        let sources = || self.plans.chunk_by(|a, b| a.host_path == b.host_path);
+        let is_named = |ways: &[Plan]| {
+            let name = ways[0].file.relative.file_name();
+            name.is_some_and(|name| blamed.contains(name))
+        };
+        let named = sources().enumerate().filter(|(_, ways)| is_named(ways));
+        let named: BTreeSet<usize> = named.map(|(number, _)| number).collect();
+        if named.is_empty() {
+            (0..sources().count()).collect()
+        } else {
+            named
+        }
+    }
+
+    /// Weaves what is left and builds it. The parts of the sources `apart` stand on lines of their own.
     fn build(
         &mut self,
         entries: &[HoleEntry],
-        apart: bool,
+        apart: &BTreeSet<usize>,
     ) -> Result<Result<(), BuildError>, RepairError> {
         self.builds += 1;
         self.woven.clear();
         self.apart.clear();
         let mut number = 0;
         // The ways of one source follow one another.
-        for ways in self.plans.chunk_by(|a, b| a.host_path == b.host_path) {
+        let sources = self.plans.chunk_by(|a, b| a.host_path == b.host_path);
+        for (source, ways) in sources.enumerate() {
             let mut functions = Vec::new();
             for plan in ways {
                 let of_plan = |entry: &&HoleEntry| entry.file == number;
@@ -156,7 +186,12 @@ impl Build<'_> {
                 number += 1;
             }
             let SourceFile { relative, unit, .. } = &ways[0].file;
-            let woven = match self.weave(&writable_tables(unit), &functions, relative, apart) {
+            let woven = match self.weave(
+                &writable_tables(unit),
+                &functions,
+                relative,
+                apart.contains(&source),
+            ) {
                 Ok(woven) => woven,
                 Err(error) => {
                     tracing::error!("{}: {error}", relative.display());
@@ -340,7 +375,7 @@ impl Build<'_> {
         }
         // First of all, without any: if that does not build either, it is not for what is woven.
         self.without = functions.values().flatten().copied().collect();
-        let is_for_them = self.build(entries, false)?.is_ok();
+        let is_for_them = self.build(entries, &BTreeSet::new())?.is_ok();
         let mut culprits = Vec::new();
         if is_for_them {
             let functions = functions.into_values().collect();
@@ -379,7 +414,7 @@ impl Build<'_> {
                 self.without.remove(part);
             }
             let is_over = self.builds >= MOST_BUILDS;
-            if !is_over && self.build(entries, false)?.is_ok() {
+            if !is_over && self.build(entries, &BTreeSet::new())?.is_ok() {
                 for part in groups.iter().flatten() {
                     unknown.remove(part);
                 }
