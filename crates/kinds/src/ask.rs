@@ -1,6 +1,6 @@
 //! What is asked of holes: `where`.
 
-use std::rc::Rc;
+use std::{iter, rc::Rc};
 
 use patchwright_csource::{
     BinaryOperator, ExprId, ExprKind, Scope, StmtId, StmtKind, Storage, UnaryOperator,
@@ -188,8 +188,7 @@ impl Tree<'_> {
                 let own = |pattern: &Pattern| !self.found_in(pattern, &parts, known).is_empty();
                 let mut found = any.iter().any(own);
                 if *inside == Inside::File && !found {
-                    found = self.file.iter().any(|function| {
-                        let tree = self.of(function);
+                    found = iter::once(self).chain(self.others()).any(|tree| {
                         let parts = tree.parts(&Inside::Function, here, known);
                         let none = Match::default();
                         let mut any = any.iter();

@@ -105,8 +105,8 @@ pub(crate) fn composed(source: &[u8], mut edits: Vec<Edit>) -> Option<Edit> {
     Some(Edit::replace(Span::new(first, at), text))
 }
 
-impl Difference<'_, '_> {
-    fn printer(&self) -> Printer<'_, '_> {
+impl<'a> Difference<'_, 'a> {
+    fn printer(&self) -> Printer<'_, 'a> {
         Printer {
             tree: self.tree,
             pattern: self.new,

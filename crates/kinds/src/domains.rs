@@ -15,7 +15,7 @@ use crate::{
     tree::{Parts, Tree},
 };
 
-/// Other functions with more statements are not looked at.
+/// Nothing is taken from other functions with more statements.
 const MOST_STATEMENTS: usize = 4000;
 
 /// So many ways to name the variables of something from another function are tried.
@@ -139,14 +139,11 @@ impl<'a> Tree<'a> {
         if *inside != Inside::File {
             return found;
         }
-        for function in self.file {
-            if function.name == self.function.name || function.stmts.len() > MOST_STATEMENTS {
-                continue;
-            }
-            let other = self.of(function);
+        let searched = |other: &&Tree<'_>| other.function.stmts.len() <= MOST_STATEMENTS;
+        for other in self.others().iter().filter(searched) {
             let parts = other.parts(&Inside::Function, here, known);
-            for value in find(&other, &parts, &Match::default()) {
-                for (text, value) in self.carried(&other, &value, here) {
+            for value in find(other, &parts, &Match::default()) {
+                for (text, value) in self.carried(other, &value, here) {
                     add(value, text);
                 }
             }

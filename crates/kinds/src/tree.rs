@@ -50,6 +50,8 @@ pub(crate) struct Tree<'a> {
     pub(crate) whole: OnceCell<Rc<Parts>>,
     /// By the number of a pattern, where in the function it is found if nothing is known of its holes.
     pub(crate) places: RefCell<FxHashMap<usize, Rc<Places>>>,
+    /// The other functions of the file, with what has been found out about them.
+    others: OnceCell<Vec<Tree<'a>>>,
 }
 
 /// The expressions and statements that something consists of.
@@ -80,6 +82,7 @@ impl<'a> Tree<'a> {
             around: FxHashMap::default(),
             whole: OnceCell::new(),
             places: RefCell::default(),
+            others: OnceCell::new(),
         };
         for number in 0..of.function.exprs.len() {
             let id = ExprId(number as u32);
@@ -99,8 +102,17 @@ impl<'a> Tree<'a> {
         tree
     }
 
+    /// The other functions of the file, each seen in the same way.
+    pub(crate) fn others(&self) -> &[Tree<'a>] {
+        self.others.get_or_init(|| {
+            let functions = self.file.iter();
+            let others = functions.filter(|other| other.name != self.function.name);
+            others.map(|function| self.of(function)).collect()
+        })
+    }
+
     /// The same view of another function of the file.
-    pub(crate) fn of(&self, function: &'a Function) -> Tree<'a> {
+    fn of(&self, function: &'a Function) -> Tree<'a> {
         Tree {
             unit: self.unit,
             function,
@@ -113,6 +125,7 @@ impl<'a> Tree<'a> {
             around: FxHashMap::default(),
             whole: OnceCell::new(),
             places: RefCell::default(),
+            others: OnceCell::new(),
         }
     }
 

@@ -28,6 +28,10 @@ use crate::{
 /// Where it takes no longer to make ready, a patch is tested in other circumstances before it is shown.
 const QUICK: Duration = Duration::from_secs(10);
 
+/// What it takes at least to compile a source, by experience with small ones. A build in a tree that has been built compiles
+/// none, and tells nothing of how long a whole build takes.
+const A_SOURCE: Duration = Duration::from_millis(50);
+
 /// Repairs a project, as [`crate::repair`] does.
 pub(crate) type Again =
     fn(&Project, &RepairOptions, &Surroundings<'_>) -> Result<RepairOutcome, RepairError>;
@@ -193,7 +197,8 @@ pub fn prepare<'a>(
     let least = remembered.as_ref().map_or(Duration::MAX, |kept| kept.least);
     let (commands, built) = record_kept_build(&mut worker, project, kept, least)?;
     phases.build = started.elapsed();
-    phases.whole_build = built.unwrap_or(phases.build);
+    let compiling = A_SOURCE.saturating_mul(u32::try_from(commands.len()).unwrap_or(u32::MAX));
+    phases.whole_build = built.unwrap_or(phases.build).max(compiling);
     let started = Instant::now();
     let known = journal.as_ref().and_then(Journal::baseline).cloned();
     let mut taken_over = 0;

@@ -15,8 +15,8 @@ use crate::{
     term::CType,
 };
 
-/// The beginning, the comparison and the step.
-const REVERSED_COST: u32 = 3;
+/// The beginning, the comparison and the step are one decision, and a loop has one other direction.
+const REVERSED_COST: u32 = 2;
 
 /// Two nodes.
 const SHIFTED_COST: u32 = 2;

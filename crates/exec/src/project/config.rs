@@ -144,8 +144,7 @@ impl Config {
             let place = at(line_of(text.as_bytes(), start));
             ProjectError::Syntax {
                 place,
-                // A former key is no choice.
-                message: error.message().replace("`timeout-ms`, ", ""),
+                message: refusal(error.message()),
             }
         })?;
         Ok(Config {
@@ -165,6 +164,30 @@ impl Config {
             value: value.get_ref(),
             place,
         }
+    }
+}
+
+/// The tables of the file.
+const TABLES: [&str; 5] = ["project", "tests", "limits", "repair", "protection"];
+
+/// Says why the reader refuses a file, and where a key that stands in the wrong table belongs.
+fn refusal(message: &str) -> String {
+    // A former key is no choice.
+    let message = message.replace("`timeout-ms`, ", "");
+    let unknown = message.strip_prefix("unknown field `");
+    let Some((key, _)) = unknown.and_then(|rest| rest.split_once('`')) else {
+        return message;
+    };
+    let knows = |table: &&&str| {
+        let text = format!("[{table}]\n{key:?} = 0\n");
+        match toml::from_str::<ConfigFile>(&text) {
+            Ok(_) => true,
+            Err(error) => !error.message().starts_with("unknown field"),
+        }
+    };
+    match TABLES.iter().find(knows) {
+        Some(table) => format!("`{key}` belongs to the table `[{table}]`"),
+        None => message,
     }
 }
 
@@ -219,5 +242,41 @@ mod tests {
             assert_eq!(named, listed + former, "{message}");
         }
         assert!(keys > 15);
+        let tables: Vec<&str> = schema["properties"]
+            .as_object()
+            .unwrap()
+            .keys()
+            .map(String::as_str)
+            .collect();
+        let mut known = TABLES.to_vec();
+        known.sort_unstable();
+        assert_eq!(tables, known);
+    }
+
+    #[test]
+    fn a_key_in_the_wrong_table_is_told_where_it_belongs() {
+        for (text, told) in [
+            (
+                "build = \"make\"\n",
+                "`build` belongs to the table `[project]`",
+            ),
+            (
+                "[project]\nnames = []\n",
+                "`names` belongs to the table `[tests]`",
+            ),
+            (
+                "[tests]\nmemory-mb = 3\n",
+                "`memory-mb` belongs to the table `[limits]`",
+            ),
+        ] {
+            let refused: Result<ConfigFile, _> = toml::from_str(text);
+            assert_eq!(refusal(refused.unwrap_err().message()), told);
+        }
+        let refused: Result<ConfigFile, _> = toml::from_str("[tests]\nno-such-key = 1\n");
+        let message = refusal(refused.unwrap_err().message());
+        assert!(
+            message.starts_with("unknown field `no-such-key`, expected one of"),
+            "{message}"
+        );
     }
 }
