@@ -139,6 +139,12 @@ impl Config {
                 message: "the file is not UTF-8".into(),
             }
         })?;
+        if let Some((table, offset)) = no_table(&text) {
+            return Err(ProjectError::Syntax {
+                place: at(line_of(text.as_bytes(), offset)),
+                message: format!("`{table}` is a table: its keys stand below `[{table}]`"),
+            });
+        }
         let file = toml::from_str(&text).map_err(|error| {
             let start = error.span().map_or(0, |span| span.start);
             let place = at(line_of(text.as_bytes(), start));
@@ -170,10 +176,23 @@ impl Config {
 /// The tables of the file.
 const TABLES: [&str; 5] = ["project", "tests", "limits", "repair", "protection"];
 
+/// Returns a table of the file that is written as another value, and the offset of that value. The reader would take a list
+/// for the table's keys in their order.
+fn no_table(text: &str) -> Option<(&'static str, usize)> {
+    let values: BTreeMap<String, Spanned<toml::Value>> = toml::from_str(text).ok()?;
+    TABLES.into_iter().find_map(|table| {
+        let value = values.get(table)?;
+        (!value.get_ref().is_table()).then(|| (table, value.span().start))
+    })
+}
+
 /// Says why the reader refuses a file, and where a key that stands in the wrong table belongs.
 fn refusal(message: &str) -> String {
     // A former key is no choice.
-    let message = message.replace("`timeout-ms`, ", "");
+    let message = message.replace("`timeout-ms`, ", "").replace(
+        "expected a sequence",
+        "expected a list, such as [\"a\", \"b\"]",
+    );
     let unknown = message.strip_prefix("unknown field `");
     let Some((key, _)) = unknown.and_then(|rest| rest.split_once('`')) else {
         return message;
@@ -272,6 +291,8 @@ mod tests {
             let refused: Result<ConfigFile, _> = toml::from_str(text);
             assert_eq!(refusal(refused.unwrap_err().message()), told);
         }
+        assert_eq!(no_table("tests = [\"a\"]\n"), Some(("tests", 8)));
+        assert_eq!(no_table("[tests]\nnames = [\"a\"]\n"), None);
         let refused: Result<ConfigFile, _> = toml::from_str("[tests]\nno-such-key = 1\n");
         let message = refusal(refused.unwrap_err().message());
         assert!(
