@@ -120,7 +120,7 @@ fn a_loop_counts_the_other_way_round() {
     assert_eq!(
         found,
         [
-            "3: for (int i = n - 1; i >= 0; i--)",
+            "2: for (int i = n - 1; i >= 0; i--)",
             "2: for (int i = 1; i <= n; i++)",
             "2: for (int i = 1; i < n + 1; i++)",
             "2: for (int i = 1; i < n - 1; i++)",
