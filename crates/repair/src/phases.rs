@@ -23,7 +23,8 @@ pub struct Phases {
     pub search: Duration,
     /// The final verification.
     pub verify: Duration,
-    /// What a build of the untouched program takes; it is more than `build` where an earlier run has built it.
+    /// What a build of the untouched program takes; it is more than `build` where an earlier run has built it. In a tree that
+    /// was built already it is estimated from the number of sources.
     pub whole_build: Duration,
     /// What all its tests take, each run once; they need not have been run now.
     pub all_tests: Duration,
