@@ -274,7 +274,7 @@ pub struct RepairArgs {
     #[arg(long, hide = true)]
     pub no_virtualize: bool,
 
-    /// Run this many workers at once [default: the number of processors]
+    /// Run this many workers at once [default: the number of processors, more if tests wait]
     #[arg(short, value_name = "N", value_parser = at_least_one, help_heading = "Search")]
     pub jobs: Option<usize>,
 

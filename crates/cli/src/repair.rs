@@ -163,6 +163,7 @@ fn try_run(
     let part = PartFile::begin(&args.sharding)?;
     let mut options = RepairOptions {
         jobs: args.jobs.unwrap_or_else(default_jobs),
+        jobs_that_wait: args.jobs.unwrap_or_else(|| default_jobs() * WAITING_JOBS),
         all: args.all,
         first: args.first,
         max_patches: args.max_patches as usize,
@@ -426,6 +427,9 @@ fn write(
     }
     Ok(())
 }
+
+/// At most so many workers for each processor where tests wait, if `-j` is not given.
+const WAITING_JOBS: usize = 4;
 
 /// Returns the number of workers if `-j` is not given.
 pub fn default_jobs() -> usize {

@@ -186,7 +186,8 @@ impl Search<'_> {
     /// The changes of what the functions at the locations declare and mention: those of more suspicious functions first, of each the
     /// likelier ones first.
     fn declarations(&self, which: DeclarationTurn) -> Vec<Tried> {
-        let mut order: Vec<usize> = (0..self.holes.len()).collect();
+        let whole = (0..self.holes.len()).filter(|&at| !self.holes[at].is_partial);
+        let mut order: Vec<usize> = whole.collect();
         order.sort_by(|&a, &b| {
             let order = self.holes[a].by_suspicion(&self.holes[b]);
             order.then(a.cmp(&b))

@@ -814,7 +814,7 @@ impl Search<'_> {
 
     /// Counts and reports the candidates that stay without a verdict, and puts them off.
     fn tell_left_out(&mut self, exploration: &Exploration<'_>) {
-        if exploration.left_out.is_empty() {
+        if exploration.left_out.is_empty() || self.seeks_halves {
             return;
         }
         let level = &exploration.level;

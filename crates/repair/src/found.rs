@@ -117,6 +117,8 @@ pub struct Found {
     pub classes: Vec<FoundClass>,
     /// Verified patches of two places, which were found while no change of one place was.
     pub pairs: Vec<Patch>,
+    /// Patches of two places were sought when the search had come to its end.
+    pub(crate) has_sought_pairs: bool,
     /// What was done.
     pub stats: Stats,
     /// The search was interrupted.

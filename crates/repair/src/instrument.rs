@@ -194,8 +194,14 @@ pub fn instrument<'a>(
         failing.retain(|test| !unreached.contains(test));
         prepared.failing.retain(|test| !unreached.contains(test));
     }
-    entries.retain(|entry| failing.iter().all(|test| entry.visited_by.contains(test)));
-    if entries.is_empty() {
+    for entry in &mut entries {
+        let is_whole = failing.iter().all(|test| entry.visited_by.contains(test));
+        entry.is_partial = !is_whole;
+    }
+    // Statements that all failing tests execute are known where there is a focus.
+    let keeps_partial = options.early_pairs && focus.is_none();
+    entries.retain(|entry| !entry.is_partial || keeps_partial && !entry.visited_by.is_empty());
+    if entries.iter().all(|entry| entry.is_partial) {
         return Err(RepairError::NotReached {
             tests: names(prepared, &failing),
             holes: holes_in_all,
@@ -246,6 +252,8 @@ pub fn instrument<'a>(
     }
     set_aside.extend(differing);
     localize::rank(&mut entries, prepared, options);
+    let mut partial: Vec<HoleEntry> = entries.extract_if(.., |entry| entry.is_partial).collect();
+    localize::limit(&mut partial, options.locations);
     let of_locations = entries.len();
     if focus.is_none() {
         for &looked_at in &prepared.looked_at.locations {
@@ -302,6 +310,7 @@ pub fn instrument<'a>(
         &mut left_alone.unchangeable,
     );
     phases.weave += started.elapsed();
+    entries.extend(partial);
     prepared.looked_at.statements = considered;
     prepared.looked_at.locations.push(options.locations);
     let crash = prepared.baseline.crashes() || focus.is_some_and(Focus::has_crash);

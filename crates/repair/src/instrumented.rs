@@ -48,6 +48,8 @@ pub struct HoleEntry {
     pub place: String,
     /// Tests that visit it, by index.
     pub visited_by: BTreeSet<usize>,
+    /// Not all failing tests visit it, so a change of it alone mends nothing. It is one for changes of two places.
+    pub is_partial: bool,
     /// How near it is to where failing tests crash, from 0 to 1.
     pub nearness: f64,
     /// The suspicion of the most suspicious statement or operand that the location holds or stands in, by the tests that

@@ -19,6 +19,8 @@ pub const DEFAULT_LOCATIONS: usize = 200;
 pub struct RepairOptions {
     /// Number of workers.
     pub jobs: usize,
+    /// Most workers where tests wait longer than they compute, if those are more.
+    pub jobs_that_wait: usize,
     /// Explore all candidates and report the first one of every plausible class.
     pub all: bool,
     /// Stop at the first plausible patch.
@@ -95,6 +97,7 @@ impl Default for RepairOptions {
     fn default() -> Self {
         RepairOptions {
             jobs: 1,
+            jobs_that_wait: 1,
             all: false,
             first: false,
             max_patches: 10,

@@ -239,6 +239,7 @@ mod tests {
             id: HoleId(0),
             function: FunctionId(function as u32),
             visited_by: BTreeSet::new(),
+            is_partial: false,
             nearness,
             held: 0.0,
             suspiciousness: nearness,

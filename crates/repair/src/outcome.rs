@@ -173,11 +173,8 @@ impl RepairOutcome {
 impl Stats {
     /// With what is known of the locations that were looked at.
     pub(crate) fn with_locations(self, instrumented: &Instrumented) -> Self {
-        let functions: BTreeSet<u32> = instrumented
-            .holes
-            .iter()
-            .map(|entry| entry.function.0)
-            .collect();
+        let whole = || instrumented.holes.iter().filter(|hole| !hole.is_partial);
+        let functions: BTreeSet<u32> = whole().map(|entry| entry.function.0).collect();
         let left_alone = instrumented.left_alone.clone();
         Stats {
             functions: functions.len(),
@@ -190,7 +187,7 @@ impl Stats {
             disagreements: left_alone.disagreements,
             unchangeable: left_alone.unchangeable.summed_up(),
             locations: instrumented.holes_in_all,
-            reached: instrumented.holes.len(),
+            reached: whole().count(),
             left_out: instrumented.left_out,
             ..self
         }

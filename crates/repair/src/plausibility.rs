@@ -41,7 +41,7 @@ impl Read {
                 for (at, hole) in holes
                     .iter()
                     .enumerate()
-                    .filter(|(_, hole)| hole.file == number)
+                    .filter(|(_, hole)| hole.file == number && !hole.is_partial)
                 {
                     let known = functions
                         .iter_mut()

@@ -1,7 +1,7 @@
 //! Prepares a repair: a built copy of the untouched program, the compile commands, and the baseline.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     path::PathBuf,
     sync::{Mutex, OnceLock, PoisonError, atomic::AtomicU64},
     time::{Duration, Instant},
@@ -74,6 +74,8 @@ pub struct Prepared {
     pub(crate) measuring: Mutex<()>,
     /// What is known of changed programs.
     pub(crate) checks: Checks,
+    /// Which failing tests pass with a change of one place, by its diff.
+    pub(crate) halves: Mutex<BTreeMap<Vec<u8>, BTreeSet<usize>>>,
 }
 
 /// The locations that earlier rounds of a repair have looked at without success.
@@ -311,6 +313,7 @@ pub fn prepare<'a>(
         scrutiny: OnceLock::new(),
         again: None,
         measuring: Mutex::new(()),
+        halves: Mutex::default(),
         checks: Checks::default(),
     })
 }

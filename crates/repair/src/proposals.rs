@@ -317,7 +317,9 @@ fn task(prepared: &Prepared, instrumented: &Instrumented) -> Task {
         };
         failing_test(&prepared.suite.tests[test], failure)
     });
-    let mut order: Vec<usize> = (0..instrumented.holes.len()).collect();
+    let holes = &instrumented.holes;
+    let whole = (0..holes.len()).filter(|&at| !holes[at].is_partial);
+    let mut order: Vec<usize> = whole.collect();
     order.sort_by(|&a, &b| {
         let order = instrumented.holes[a].by_suspicion(&instrumented.holes[b]);
         order.then(a.cmp(&b))

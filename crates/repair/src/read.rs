@@ -66,6 +66,7 @@ impl Plan {
                     id: HoleId(0),
                     function: id,
                     visited_by: BTreeSet::new(),
+                    is_partial: false,
                     nearness: 0.0,
                     held: 0.0,
                     suspiciousness: 0.0,

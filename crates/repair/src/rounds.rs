@@ -22,6 +22,7 @@ use crate::{
     prepare::{self, Prepared},
     proposals::Bench,
     search, two_places,
+    usual::workers,
     verify::{self, Extent},
 };
 
@@ -58,6 +59,8 @@ const AFTER_INTERRUPTION: Duration = Duration::from_secs(8);
 struct Rounds {
     /// A change of two places is sought if none of one place is found.
     tries_two_places: bool,
+    /// They have been sought in the end of the last round.
+    has_sought_pairs: bool,
     /// What is kept of the time for the verification.
     reserve: Reserve,
     /// When that for a change of one place has to be.
@@ -208,10 +211,14 @@ impl Repair<'_, '_> {
         localize::focus(&mut prepared, project, wanted, surroundings, phases)?;
         let mut rounds = Rounds {
             tries_two_places: two_places::is_possible(&prepared, wanted),
+            has_sought_pairs: false,
             reserve: self.reserve(phases),
             end_of_one_place: None,
             is_brief: localize::is_brief(&prepared, wanted),
-            options: wanted.clone(),
+            options: RepairOptions {
+                jobs: workers(&prepared.baseline, wanted),
+                ..wanted.clone()
+            },
             earlier: None,
             brief: None,
             rejected: Vec::new(),
@@ -224,8 +231,12 @@ impl Repair<'_, '_> {
         if is_in_vain(&patches, &rounds) && rounds.tries_two_places {
             let started = Instant::now();
             let end = self.end_before(rounds.reserve.in_vain);
-            let extent = two_places::Extent::last(wanted, stats.executions, end);
-            match two_places::search(&prepared, project, wanted, surroundings, extent) {
+            let extent = two_places::Extent::last(wanted.max_cost, stats.executions, end);
+            let sought = match rounds.has_sought_pairs {
+                true => Ok(Default::default()),
+                false => two_places::search(&prepared, project, wanted, surroundings, extent, None),
+            };
+            match sought {
                 Err(error) if error.is_cancelled() => patches.interrupted = true,
                 found_pairs => {
                     let (pairs, done) = found_pairs?;
@@ -308,6 +319,10 @@ impl Repair<'_, '_> {
             ..
         } = *self;
         loop {
+            // What weaving takes is known after it.
+            rounds.options.early_pairs = rounds.tries_two_places
+                && rounds.brief.is_none()
+                && two_places::is_quickly_prepared(phases);
             let instrumented =
                 instrument::instrument(prepared, project, &rounds.options, surroundings, phases);
             let mut instrumented = match instrumented {
@@ -364,6 +379,7 @@ impl Repair<'_, '_> {
             }
             let (mut found, patches) =
                 self.search(prepared, &mut instrumented, rounds, is_brief, phases)?;
+            rounds.has_sought_pairs = found.has_sought_pairs;
             // The time of a brief round is not that of the run.
             let is_in_vain = patches.patches.is_empty() && !found.interrupted;
             found.stats.out_of_time &= !(is_brief && is_in_vain);

@@ -43,18 +43,11 @@ use crate::{
     ranking::Places,
     relations::Relations,
     turns::{Turns, weight},
-    two_places::{self, Extent},
     usual::{usual, usual_cpu},
 };
 
 /// Spaces are kept between costs as long as they take about this much memory. They can be made anew.
 const KEPT_BYTES: usize = 256 << 20;
-
-/// Changes of two places are sought before changes of one place that cost so much: most programs have one mistake, and nearly all of
-/// these are mended by less.
-const PAIRS_LEVEL: u32 = 5;
-/// Earlier, when so much of the time for one place is over.
-const PAIRS_SHARE: f64 = 0.75;
 
 /// How long further patches are sought: this many times the work for the first patch, plus [`EXECUTIONS_BEYOND_FIRST`] executions of the
 /// usual length. Work is counted, because candidates that hang take a hundred times as long.
@@ -97,12 +90,12 @@ pub(crate) struct Search<'a> {
     pub(crate) families: Vec<Family>,
     /// Classes of single terms of a family, where only dependencies count.
     pub(crate) of_term: BTreeMap<(usize, Vec<u8>), BTreeMap<usize, Classes>>,
-    started: Instant,
+    pub(crate) started: Instant,
     pub(crate) kills: BTreeMap<usize, u64>,
     /// Work until the first plausible patch was found.
-    first_after: Option<u64>,
+    pub(crate) first_after: Option<u64>,
     /// What executions that took long count for beyond one each ([`weight`]).
-    long: u64,
+    pub(crate) long: u64,
     pub(crate) failing: Vec<usize>,
     /// The time in which three of four passing tests end.
     pub(crate) usual: Duration,
@@ -147,6 +140,10 @@ pub(crate) struct Search<'a> {
     pub(crate) is_deferred: bool,
     /// So many times the usual processor time an execution has now.
     pub(crate) longer: u32,
+    /// Halves are sought ([`mod@crate::halves`]).
+    pub(crate) seeks_halves: bool,
+    /// When the time for these is up.
+    pub(crate) end_of_halves: Option<Instant>,
 }
 
 /// Explores the spaces of all holes.
@@ -240,7 +237,15 @@ fn searched(
         options,
         instrumented.unset.is_some(),
     );
-    steps.retain(|step| is_own(options, &units[step.unit]));
+    let of_halves: Vec<Step> = match options.early_pairs {
+        true => steps.clone(),
+        false => Vec::new(),
+    };
+    let is_partial = |unit: &Unit| instrumented.holes[unit.entry].is_partial;
+    steps.retain(|step| {
+        let unit = &units[step.unit];
+        is_own(options, unit) && !is_partial(unit)
+    });
     let mut search = Search {
         suite: &suite,
         limits: &limits,
@@ -291,6 +296,8 @@ fn searched(
         given_longer: BTreeMap::new(),
         is_deferred: false,
         longer: 1,
+        seeks_halves: false,
+        end_of_halves: None,
     };
     (surroundings.events)(Event::Phase("searching"));
     let workers = &mut instrumented.workers;
@@ -367,7 +374,7 @@ fn searched(
         }
         if begins
             && let Some(level) = turns.level()
-            && search.has_pairs(project, level)?
+            && search.has_pairs(project, level, &of_halves, workers)?
         {
             break;
         }
@@ -450,6 +457,7 @@ fn searched(
             tried => tried?,
         }
     }
+    search.seek_last_pairs(project, turns.level(), &of_halves, workers)?;
     if turns.have_been_put_off() || has_deferred {
         search.sort_classes(&steps);
     }
@@ -525,7 +533,8 @@ impl Search<'_> {
 
     /// Whether a unit is explored here, and not in another part of the run.
     pub(crate) fn is_own(&self, unit: usize) -> bool {
-        is_own(self.options, &self.units[unit])
+        let own = &self.units[unit];
+        is_own(self.options, own) && !self.holes[own.entry].is_partial
     }
 
     /// Whether the test is only used for verification.
@@ -545,33 +554,6 @@ impl Search<'_> {
         add(&mut effort.candidates, now.candidates, before.candidates);
         add(&mut effort.explored, now.explored, before.explored);
         add(&mut effort.executions, now.executions, before.executions);
-    }
-
-    /// Seeks changes of two places that cost less than this level each, if nothing is found so far; whether the search is over.
-    fn has_pairs(&mut self, project: &Project, level: u32) -> Result<bool, RepairError> {
-        if !self.options.early_pairs || !self.found.classes.is_empty() || self.is_over() {
-            return Ok(false);
-        }
-        if level < PAIRS_LEVEL && !self.is_over_for(PAIRS_SHARE) {
-            return Ok(false);
-        }
-        let left = self.options.budget_without_patch.or(self.options.budget);
-        let left = left.map(|left| left.saturating_sub(self.started.elapsed()));
-        let extent = Extent::cheap(level - 1, self.found.stats.executions, left);
-        let (prepared, surroundings) = (self.prepared, self.surroundings);
-        match two_places::search(prepared, project, self.options, surroundings, extent) {
-            Err(error) if error.is_cancelled() => self.found.interrupted = true,
-            found => {
-                let (pairs, done) = found?;
-                self.found
-                    .stats
-                    .two_places
-                    .get_or_insert_default()
-                    .add(done);
-                self.found.pairs = pairs;
-            }
-        }
-        Ok(self.found.interrupted || !self.found.pairs.is_empty())
     }
 
     /// Adds the classes of the failing tests to the efforts.
@@ -596,6 +578,10 @@ impl Search<'_> {
 
     /// Tells how far the search is. What the verification has rejected is no plausible patch.
     pub(crate) fn tell_progress(&self, cost: u32) {
+        if self.seeks_halves {
+            // These costs would read as if all began again.
+            return;
+        }
         let rejected = self.early.map_or(0, Early::rejected);
         (self.surroundings.events)(Event::Search {
             explored: self.found.stats.explored,
@@ -680,7 +666,10 @@ impl Search<'_> {
 
     /// Whether the time is up.
     pub(crate) fn is_out_of_time(&mut self) -> bool {
-        let out_of_time = self.is_over_for(1.0);
+        let out_of_time = match self.end_of_halves {
+            Some(end) => Instant::now() >= end,
+            None => self.is_over_for(1.0),
+        };
         self.found.stats.out_of_time |= out_of_time;
         out_of_time
     }
