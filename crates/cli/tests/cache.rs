@@ -123,6 +123,7 @@ fn entries(place: &Place) -> Vec<PathBuf> {
 }
 
 #[test]
+#[ignore = "nightly: 23 s; the others of this file change a header, damage the cache and count what is asked again"]
 fn answers_are_the_same_whatever_was_kept_and_whatever_changes() {
     let place = program();
     check_all(&place, "-DFACTOR=2", "first");

@@ -70,6 +70,7 @@ fn an_index_from_the_input_becomes_the_last_one_where_it_is_greater() {
 }
 
 #[test]
+#[ignore = "nightly: 8 s; the kind is tried on its examples, and the others of this file mend crashes"]
 fn a_function_is_left_before_it_reads_behind_the_end_with_which_it_compares() {
     let source = "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n\
         #define SHORT (2 << 3)\n#define MISSING (SHORT - 3)\n\
@@ -104,6 +105,7 @@ fn a_function_is_left_before_it_reads_behind_the_end_with_which_it_compares() {
 }
 
 #[test]
+#[ignore = "nightly: 6 s; the kind is tried on its examples, and an_index_from_the_input_becomes_the_last_one_where_it_is_greater mends a crash"]
 fn an_allocation_that_is_one_too_small_gets_one_more() {
     let source = "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n\
         static char *quoted(const char *text, int twice) {\n\

@@ -52,6 +52,7 @@ fn a_function_in_a_header_is_repaired_though_the_makefile_does_not_know_the_head
 }
 
 #[test]
+#[ignore = "nightly: 4 s; ways::what_all_ways_agree_on_is_repaired_in_all_of_them goes the same way"]
 fn a_header_with_functions_that_two_sources_include_is_repaired_in_both() {
     let place = project();
     place.write(

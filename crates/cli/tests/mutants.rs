@@ -168,6 +168,7 @@ fn kills(place: &Place, mutant: &Value, case: &Path) -> bool {
 }
 
 #[test]
+#[ignore = "nightly: 17 s; validate::a_killed_run_can_be_resumed resumes what mutants are validated by"]
 fn a_run_that_is_resumed_keeps_verdicts_and_answers() {
     let place = place();
     let flags = ["--limit", "12", "--state", "state"];

@@ -72,6 +72,7 @@ fn prepare(place: &Place, command: &str) {
 }
 
 #[test]
+#[ignore = "nightly: 10 s; cmake_and_ninja_with_ccache_before_the_compiler has libraries, guides run make"]
 fn make_with_libraries_and_several_programs() {
     let place = project();
     place.write(
@@ -157,6 +158,7 @@ fn cmake_has_configured_the_folder_before() {
 }
 
 #[test]
+#[ignore = "nightly: 12 s; test_programs has programs of tests that are not changed"]
 fn tests_that_the_build_compiles_are_not_changed_unless_they_are_named() {
     let place = project();
     place.write(

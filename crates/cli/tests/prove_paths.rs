@@ -67,6 +67,7 @@ int price(int age, int group)
 ";
 
 #[test]
+#[ignore = "nightly: 7 s; crate compare finds what is deep in loops over strings by the same exploration"]
 fn failures_that_need_a_long_input_or_many_rounds_are_found_path_by_path() {
     let place = Place::new();
     place.write("orders.c", ORDERS);

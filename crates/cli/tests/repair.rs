@@ -57,6 +57,7 @@ fn the_json_has_schema_version_1_and_agrees_with_itself() {
 }
 
 #[test]
+#[ignore = "nightly: 14 s; resume and shards compare the reports of two runs"]
 fn two_runs_print_the_same_patches() {
     let patches = || {
         let place = Place::with_max2();

@@ -23,6 +23,7 @@ fn repaired(place: &Place, arguments: &[&str]) -> (Vec<String>, String) {
 const PROGRAM: [&str; 3] = ["repair", "project/program.c", "--json"];
 
 #[test]
+#[ignore = "nightly: 7 s; repair::of_candidates_with_equal_code_the_shortest_is_shown goes the same way"]
 fn of_changes_with_equal_code_the_one_that_keeps_a_macro_is_shown() {
     let place = Place::new();
     place.write_program(
@@ -53,6 +54,7 @@ int main(int argc, char **argv)
 }
 
 #[test]
+#[ignore = "nightly: 6 s; the kind is tried on its examples"]
 fn all_comparisons_of_a_chain_change_together() {
     let place = Place::new();
     place.write_program(

@@ -133,6 +133,7 @@ fn a_killed_search_that_is_resumed_executes_nothing_twice_and_finds_the_same() {
 }
 
 #[test]
+#[ignore = "nightly: 7 s; a_killed_search_that_is_resumed_executes_nothing_twice_and_finds_the_same goes the same way"]
 fn without_a_run_to_resume_it_starts_from_the_beginning() {
     let place = project();
     let output = repair(&place, &["--resume", "--state", "kept"])

@@ -66,70 +66,76 @@ fn repair(name: &str) {
 }
 
 macro_rules! programs {
-    ($($name:ident)*) => {
+    ($(way $way:ident)* $(further $further:ident)*) => {
         $(#[test]
-        fn $name() {
-            repair(stringify!($name));
+        fn $way() {
+            repair(stringify!($way));
+        })*
+        $(#[test]
+        #[ignore = "nightly: 150 s together; by default each kind is tried on its examples, and programs show each way through weaving"]
+        fn $further() {
+            repair(stringify!($further));
         })*
 
         #[test]
         fn every_program_of_the_folder_is_tried() {
-            let names = programs_in("schemas");
-            assert_eq!(names, [$(stringify!($name)),*]);
+            let mut names = [$(stringify!($way),)* $(stringify!($further),)*];
+            names.sort_unstable();
+            assert_eq!(programs_in("schemas"), names);
         }
     };
 }
 
 programs! {
-    another_function
-    answer_of_its_own
-    back_into_its_range
-    both_compared
-    character_class
-    counted_once_more
-    counted_twice
-    direction_that_is_missing
-    dropped_argument
-    element_of_a_table
-    else_of_another_if
-    exchanged_arguments
-    exchanged_leaves
-    exchanged_operands
-    exchanged_results
-    exchanged_subscripts
-    first_of_all
-    first_of_an_array
-    first_value_of_a_global
-    forgotten_else
-    forgotten_key
-    fresh_memory
-    function_as_value
-    grouped_otherwise
-    guarded_exit
-    kept_from_what_is_read
-    kept_in_order
-    left_before_a_crash
-    letters_behind_digits
-    macro_without_parentheses
-    member_that_begins_again
-    moved_statement
-    moved_to_its_label
-    number_printed_as_another
-    number_too_large
-    order_of_strings
-    other_jump
-    other_label
-    other_separator
-    other_table_entry
-    refused_initializations
-    statement_as_else
-    statement_of_the_other_branch
-    string_without_end
-    strings_compared_by_address
-    structure_used_again
-    uninitialized_array
-    value_given_elsewhere
-    variable_of_its_own_condition
-    variable_that_is_read
-    words_of_an_expected_line
+    way another_function
+    way counted_once_more
+    way exchanged_subscripts
+    way first_value_of_a_global
+    way forgotten_else
+    way guarded_exit
+    way moved_statement
+    way number_printed_as_another
+    way other_label
+    way structure_used_again
+    way uninitialized_array
+    further answer_of_its_own
+    further back_into_its_range
+    further both_compared
+    further character_class
+    further counted_twice
+    further direction_that_is_missing
+    further dropped_argument
+    further element_of_a_table
+    further else_of_another_if
+    further exchanged_arguments
+    further exchanged_leaves
+    further exchanged_operands
+    further exchanged_results
+    further first_of_all
+    further first_of_an_array
+    further forgotten_key
+    further fresh_memory
+    further function_as_value
+    further grouped_otherwise
+    further kept_from_what_is_read
+    further kept_in_order
+    further left_before_a_crash
+    further letters_behind_digits
+    further macro_without_parentheses
+    further member_that_begins_again
+    further moved_to_its_label
+    further number_too_large
+    further order_of_strings
+    further other_jump
+    further other_separator
+    further other_table_entry
+    further refused_initializations
+    further statement_as_else
+    further statement_of_the_other_branch
+    further string_without_end
+    further strings_compared_by_address
+    further value_given_elsewhere
+    further variable_of_its_own_condition
+    further variable_that_is_read
+    further words_of_an_expected_line
 }

@@ -173,6 +173,7 @@ fn parts(place: &Place, command: &[&str], of: usize, statuses: &[i32]) -> Vec<St
 }
 
 #[test]
+#[ignore = "nightly: 7 s; parts_that_are_merged_say_what_one_machine_says goes the same way"]
 fn a_repair_in_parts_reports_the_patches_of_one_machine_in_its_order() {
     let place = Place::with_max2();
     let command = ["repair", "project/max.c", "--max-cost", "1"];

@@ -243,6 +243,7 @@ fn a_location_with_many_states_takes_less_than_a_gibibyte() {
 }
 
 #[test]
+#[ignore = "nightly: 33 s; a_location_with_many_states_takes_less_than_a_gibibyte goes the same way, crate repair counts what is put off"]
 fn candidates_whose_states_are_too_many_are_executed_one_by_one() {
     let place = Place::new();
     place.write(

@@ -76,6 +76,7 @@ fn a_patch_that_reads_beside_an_array_does_not_come_before_one_that_does_not() {
 }
 
 #[test]
+#[ignore = "nightly: 38 s; a_patch_that_reads_fresh_memory_is_set_aside goes the same way"]
 fn a_patch_that_mends_what_sanitizers_report_in_some_tests_only_is_set_aside() {
     let report = report(
         "// case 3 x => 6 0\n\

@@ -76,6 +76,7 @@ fn a_head_of_a_loop_with_blanks_before_its_semicolons_is_like_any_other() {
 
 /// The comparisons of the whole body can change together, and memory that the body's own variables lead to is watched to its end.
 #[test]
+#[ignore = "nightly: 15 s; crate weave lets bodies stand twice"]
 fn a_body_that_changes_as_a_whole_keeps_the_names_of_its_variables_to_its_end() {
     let run = repair_program(
         "// case 7 => 7\n\
@@ -168,6 +169,7 @@ fn where_no_message_tells_what_does_not_compile_it_is_found_by_halves() {
 }
 
 #[test]
+#[ignore = "nightly: 7 s; crate schemata weaves an argument that its macro repeats"]
 fn a_macros_argument_that_is_used_several_times_changes_in_all_its_uses() {
     let run = repair_program(
         "// case 1 5 => 7\n\
@@ -201,6 +203,7 @@ fn a_macros_argument_that_is_used_several_times_changes_in_all_its_uses() {
 /// What the stack holds differs between the program as it is and the instrumented one: there it is what makes tests pass, as do
 /// negative numbers.
 #[test]
+#[ignore = "nightly: 20 s; undefined_behaviour::a_patch_that_reads_fresh_memory_is_set_aside goes the same way"]
 fn where_tests_pass_by_what_was_never_written_another_pattern_makes_them_fail_again() {
     let run = repair_program(
         "// case 0 => 0\n\
@@ -322,6 +325,7 @@ fn a_function_in_which_no_change_is_sought_is_named_with_the_reason_and_the_plac
 }
 
 #[test]
+#[ignore = "nightly: 8 s; constructs::constant_member has a member that is constant"]
 fn a_constant_local_structure_costs_its_function_no_more_than_what_would_assign_to_it() {
     let run = repair_program(
         "// case 1 2 => 3\n\

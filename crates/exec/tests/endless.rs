@@ -177,6 +177,7 @@ fn what_reads_where_more_may_come_is_waited_for() {
 }
 
 #[test]
+#[ignore = "nightly: 24 s; the others of this file wait for threads and readers"]
 fn what_ends_or_could_end_is_waited_for() {
     let folder = folder();
     for (number, (body, ending)) in [

@@ -94,6 +94,7 @@ fn as_they_are_written() {
 }
 
 #[test]
+#[ignore = "nightly: 7 s; with_comments_everywhere changes the layout"]
 fn with_a_line_for_each_word() {
     some_pass(0);
 }
@@ -185,6 +186,7 @@ fn more_parentheses(_: &mut Reader, source: &str) -> String {
 }
 
 #[test]
+#[ignore = "nightly: 7 s; with_braces_round_each_statement adds text of no meaning"]
 fn with_more_parentheses() {
     some_pass(3);
 }

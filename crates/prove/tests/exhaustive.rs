@@ -70,7 +70,7 @@ fn what_is_proved_never_fails_and_what_fails_does() {
         let given = std::env::var(name).ok();
         given.and_then(|text| text.parse().ok()).unwrap_or(default)
     };
-    let count = number("PATCHWRIGHT_RANDOM", 14);
+    let count = patchwright_testkit::cases(6, 14);
     let first = number("PATCHWRIGHT_SEED", 31);
     let mut reader = Reader::new();
     let library = reader.library();

@@ -220,7 +220,7 @@ fn what_is_proved_of_random_loops_holds_in_all_their_executions() {
         let given = std::env::var(name).ok();
         given.and_then(|text| text.parse().ok()).unwrap_or(default)
     };
-    let count = number("PATCHWRIGHT_RANDOM", 40);
+    let count = patchwright_testkit::cases(16, 40);
     let mut chance = Chance(0x2545_f491_4f6c_dd1d ^ number("PATCHWRIGHT_SEED", 1) << 17);
     let mut reader = Reader::new();
     let mut native = NATIVE.to_owned();

@@ -154,6 +154,7 @@ fn are_repaired(faults: &[(&str, &str)]) {
 }
 
 #[test]
+#[ignore = "nightly: 12 s; mutants of the lower levels have the same repairs in search.rs"]
 fn a_program_of_one_change_at_most_has_the_same_repairs() {
     let (right, wrong) = FAULTS[4];
     let [one, all] = with_fault(right, wrong, |sources, own| {

@@ -45,6 +45,7 @@ fn options() -> RepairOptions {
 }
 
 #[test]
+#[ignore = "nightly: 11 s; verdicts_of_candidates_with_bit_fields_are_those_of_plain_execution has bit fields"]
 fn a_bit_field_behind_a_pointer_can_be_what_a_condition_lacks() {
     let source = WORDS.replace(
         "  if (sign > next)\n",

@@ -132,6 +132,7 @@ int main(int argc, char **argv) {
 }
 
 #[test]
+#[ignore = "nightly: 16 s; the others of this file compare statements with plain execution"]
 fn verdicts_of_exits_are_those_of_plain_execution() {
     assert_telling(compare(&Subject {
         source: r#"#include <stdio.h>

@@ -160,6 +160,7 @@ fn an_interruption_before_anything_is_verified_verifies_the_best_of_what_was_fou
 }
 
 #[test]
+#[ignore = "nightly: 19 s; the sanitizers' word is tested by undefined_behaviour, early verification by the others of this file"]
 fn a_patch_that_reads_behind_the_arguments_is_not_told_as_one_that_passes() {
     let reads_outside = |diff: &[u8]| String::from_utf8_lossy(diff).contains("= argv[3");
     let told = Mutex::new(Vec::new());

@@ -6,6 +6,7 @@ use patchwright_repair::RepairOptions;
 use patchwright_space::Schemas;
 
 #[test]
+#[ignore = "nightly: 45 s; what is put off is counted in crate repair's own unit tests"]
 fn what_is_visited_too_often_for_classes_is_executed_when_the_next_cost_begins() {
     let source = |bits: &str| {
         format!(

@@ -99,6 +99,7 @@ fn compare(texts: &[(&str, String, bool)]) -> Vec<Fate> {
 }
 
 #[test]
+#[ignore = "nightly: 9 s; the others of this file name what stands outside"]
 fn what_only_the_patch_names_is_woven() {
     let helper =
         |code: &str| format!("static int is_digit(char c)\n{{\n    return {code};\n}}\n\n");

@@ -39,7 +39,7 @@ fn mutated(source: &str, random: &mut Random) -> String {
 fn programs_differ_where_their_executions_do() {
     let harness = with_reader(|reader| reader.module(HARNESS, "harness.c"));
     let (mut differing, mut same) = (0, 0);
-    for seed in 500..520 {
+    for seed in 500..500 + patchwright_testkit::cases(8, 20) {
         let mut random = Random(seed);
         let old = generate::program(seed);
         let new = mutated(&old, &mut random);

@@ -15,7 +15,7 @@ fn number(name: &str, default: u64) -> u64 {
 #[test]
 fn what_is_encoded_is_what_is_executed() {
     let (count, first) = (
-        number("PATCHWRIGHT_RANDOM", 40),
+        patchwright_testkit::cases(14, 40),
         number("PATCHWRIGHT_SEED", 1),
     );
     let harness = with_reader(|reader| reader.module(HARNESS, "harness.c"));

@@ -5,5 +5,5 @@
 mod random;
 mod source;
 
-pub use random::{Random, check};
+pub use random::{Random, cases, check};
 pub use source::{Reader, module, unit};

@@ -74,6 +74,15 @@ impl Random {
     }
 }
 
+/// How many random cases a test tries: `usual` of them, `nightly` in the profile of that name (`.config/nextest.toml`), or
+/// the number in `PATCHWRIGHT_RANDOM`.
+pub fn cases(usual: u64, nightly: u64) -> u64 {
+    let variable = |name| std::env::var(name).ok();
+    let wanted = variable("PATCHWRIGHT_RANDOM").and_then(|text| text.parse().ok());
+    let is_nightly = variable("NEXTEST_PROFILE").is_some_and(|profile| profile == "nightly");
+    wanted.unwrap_or(if is_nightly { nightly } else { usual })
+}
+
 /// Holds something to be true for the numbers of each seed. Where it is not, numbers are left out and made smaller as long as it
 /// still is not.
 ///

@@ -205,6 +205,7 @@ const LOAD: (&str, &str, &str) = ("b_load", "load", "42\n");
 const NONE: (&str, &str, &str) = ("c_none", "none", "");
 
 #[test]
+#[ignore = "nightly: 25 s; the others of this file leave files too"]
 fn a_test_finds_what_the_tests_of_the_same_patch_before_it_have_left() {
     for how in [Tests::Cases, Tests::Driver] {
         let project = store(how, &[SAVE, LOAD, NONE]);
@@ -290,6 +291,7 @@ fn a_log_with_process_numbers_keeps_no_patch_from_being_woven() {
 
 /// Of plausible patches the tests are run twice, also of those that do what the untouched program does.
 #[test]
+#[ignore = "nightly: 14 s; the others of this file leave files too"]
 fn a_patch_that_fails_when_its_tests_are_run_once_more_is_unstable_woven_or_not() {
     let project = store(
         Tests::Cases,
@@ -313,6 +315,7 @@ fn a_patch_that_fails_when_its_tests_are_run_once_more_is_unstable_woven_or_not(
 }
 
 #[test]
+#[ignore = "nightly: 12 s; the others of this file leave files too"]
 fn a_patch_that_leaves_a_file_where_the_untouched_program_leaves_none_meets_it() {
     let tests = [
         ("a_plain", "plain 4", "8\n"),

@@ -449,6 +449,7 @@ fn few_patches_that_pass_are_validated_without_the_tests_of_the_untouched_progra
 }
 
 #[test]
+#[ignore = "nightly: 6 s; few_patches_that_pass_are_validated_without_the_tests_of_the_untouched_program goes the same way"]
 fn few_patches_have_the_verdicts_that_they_have_where_the_untouched_program_is_asked_first() {
     let place = Place::new();
     let all = typical();
@@ -489,6 +490,7 @@ fn a_project_that_does_not_build_is_an_error_for_a_single_patch_too() {
 }
 
 #[test]
+#[ignore = "nightly: 8 s; crate exec tests how long a test may take"]
 fn how_long_a_test_may_take_is_told_by_another_patch_that_passes_it_or_by_the_untouched_program() {
     let place = Place::new();
     let waits = ("waits", in_calc(TWICE, "    sleep(3);\n    return a + a;"));

@@ -245,7 +245,7 @@ fn record(
     ) && !recorder.is_full())
 }
 
-/// Set `PATCHWRIGHT_SLICED_PROGRAMS` for more than three dozen: to a number, or to seeds as in `36..1000`.
+/// Set `PATCHWRIGHT_SLICED_PROGRAMS` for others than the first dozen: to a number, or to seeds as in `36..1000`.
 #[test]
 fn what_a_slice_leaves_of_the_source_gives_the_same_values() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -253,8 +253,8 @@ fn what_a_slice_leaves_of_the_source_gives_the_same_values() {
     let runner = Runner::start(&RunnerProgram::this_binary(), None, cancel).expect("starts");
     let mut bench = Bench::new(runner, folder.path()).expect("clang is installed");
     let wanted = std::env::var("PATCHWRIGHT_SLICED_PROGRAMS");
-    let wanted = wanted.as_deref().unwrap_or("36");
-    let (first, end) = wanted.split_once("..").unwrap_or(("0", wanted));
+    let wanted = wanted.unwrap_or_else(|_| patchwright_testkit::cases(12, 36).to_string());
+    let (first, end) = wanted.split_once("..").unwrap_or(("0", &wanted));
     let number = |text: &str| text.parse::<u64>().expect("a number");
     let (first, end) = (number(first), number(end));
     let mut tally = Tally::default();
