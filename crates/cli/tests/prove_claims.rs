@@ -334,3 +334,116 @@ fn that_allocations_succeed_is_said() {
         expect(&text, None, &[], &["Proved", note]);
     }
 }
+
+#[test]
+fn what_pointers_and_unions_in_structures_are_is_said() {
+    for (body, expected) in [
+        (
+            "struct Token { int kind; union { char *word; long number; } of; };\n\
+             void f(struct Token t) { assert(t.of.number != 6); }",
+            "Assumed: the union `t.of` has a value of its member `word`",
+        ),
+        (
+            "struct Name { const char *first; };\n\
+             void f(struct Name n) { if (n.first) assert(strlen(n.first) < 8); }",
+            "Inputs: `n.first` leads to a text of at most 7 bytes in an array of 8, or is null",
+        ),
+        (
+            "struct Row { int *cells; };\n\
+             int f(struct Row *row) { return row->cells ? row->cells[2] : 0; }",
+            "`row->cells` leads to 4 objects, or is null",
+        ),
+        (
+            "int once(int x) { return x; }\n\
+             void f(int (*step)(int)) { assert(step != once); }",
+            "`step` is any function, but none of this program",
+        ),
+        (
+            "static const char NONE[] = \"\";\n\
+             void f(const char *name) { assert(name != NONE); }",
+            "Assumed: `name` leads to no part of `NONE`",
+        ),
+    ] {
+        let shapes = "Proved: `f` holds for all inputs of these shapes";
+        expect(body, Some("f"), &[], &[shapes, expected]);
+    }
+}
+
+#[test]
+fn what_is_resized_to_nothing_is_freed() {
+    let body = "void f(void) { char *p = malloc(4); char *q = realloc(p, 0); assert(q == NULL); }";
+    expect(body, Some("f"), &["--check", "leak"], &["Proved"]);
+    let body = "void f(void) { char *p = realloc(NULL, 0); assert(p == NULL); }";
+    expect(body, Some("f"), &[], &["Fails", "The interpreter agrees"]);
+}
+
+#[test]
+fn products_of_sizes_that_are_no_size_are_not_allocated() {
+    let body = "void f(size_t n) { if (n >= (size_t)1 << 60) assert(calloc(n, 16) == NULL); }";
+    expect(body, Some("f"), &[], &["Proved"]);
+    let body = "void f(size_t n, size_t m) { if (n < 4 || m <= (size_t)-1 / 4) return; assert(calloc(n, m) != NULL); }";
+    expect(body, Some("f"), &[], &["Fails", "The interpreter agrees"]);
+}
+
+#[test]
+fn a_base_that_there_is_not_leaves_the_end_of_a_number_alone() {
+    let body = "void f(int base) { char *end = NULL; strtol(\"12\", &end, base); assert(end || base < 0 || base == 1 || base > 36); }";
+    expect(body, Some("f"), &[], &["Proved"]);
+    let body = "void f(int base) { char *end = NULL; strtoul(\"12\", &end, base); assert(end); }";
+    expect(body, Some("f"), &[], &["Fails", "The interpreter agrees"]);
+}
+
+#[test]
+fn how_large_the_result_of_a_comparison_is_is_taken_for_granted_where_that_matters() {
+    let place = Place::new();
+    let taken = "Taken for granted: `strcmp`: its result is the difference";
+    for (body, is_taken) in [
+        ("if (strcmp(a, \"b\") == 0) assert(a[0] == 'b');", false),
+        (
+            "int order = strcmp(a, \"b\"); if (order < 0) assert(a[0] < 'b');",
+            false,
+        ),
+        ("if (!strcmp(a, \"b\")) assert(a[0] == 'b');", false),
+        ("if (a[0] == 'a') assert(strcmp(a, \"b\") == -1);", true),
+        (
+            "int order = strcmp(a, \"b\"); if (a[0] == 'a') assert(order + 1 == 0);",
+            true,
+        ),
+    ] {
+        let text =
+            format!("void f(const unsigned char *u) {{ const char *a = (const char *)u; {body} }}");
+        let told = answered(&place, Some("f"), &text, &["--text", "u"]);
+        assert_eq!(told.contains(taken), is_taken, "{body}\n{told}");
+    }
+    let body = "void f(void) { double z = fmin(0.0, -0.0); assert(!signbit(z)); }";
+    let expected = "`fmin`: of two zeros it gives the first";
+    expect(body, Some("f"), &[], &["Proved", expected]);
+}
+
+#[test]
+fn nobody_knows_whether_an_argument_can_be_freed() {
+    let body = "void f(char *p) { free(p); }";
+    expect(
+        body,
+        Some("f"),
+        &[],
+        &[
+            "Unknown",
+            "whether an argument leads to what an allocation returned",
+        ],
+    );
+}
+
+#[test]
+fn a_program_may_return_or_exit_with_its_status() {
+    let place = Place::new();
+    place.write(
+        "reference.c",
+        "static int seen; int main(void) { seen = 1; return 3; }\n",
+    );
+    for (status, verdict) in [(3, "Proved"), (259, "Proved"), (2, "Fails: the result")] {
+        let text = format!("int main(void) {{ exit({status}); }}");
+        let told = answered(&place, None, &text, &["--like", "project/reference.c"]);
+        assert!(told.contains(verdict), "{status}: {told}");
+    }
+}

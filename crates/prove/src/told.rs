@@ -10,7 +10,7 @@ use patchwright_symbolic::{
 };
 
 use crate::{
-    inputs::{Wishes, are_compatible},
+    inputs::{Wishes, are_compatible, has_pointers},
     verdict::Given,
 };
 
@@ -27,6 +27,8 @@ pub struct Told {
 
 /// Pairs of pointers that are named at most.
 const MOST_PAIRS: usize = 3;
+/// Pointers in structures, and unions, that are named at most.
+const MOST_WITHIN: usize = 6;
 /// Variables that are named at most.
 const MOST_NAMES: usize = 4;
 
@@ -39,7 +41,7 @@ pub fn told(shapes: &[ParameterShape], wishes: &Wishes) -> Told {
         match &one.shape {
             Shape::Function { nullable } => {
                 let null = if *nullable { ", or null" } else { "" };
-                told.inputs.push(format!("`{name}` is any function{null}"));
+                told.inputs.push(format!("`{name}` is {}{null}", foreign()));
                 if !nullable {
                     never_null.push(name.as_str());
                 }
@@ -68,6 +70,7 @@ pub fn told(shapes: &[ParameterShape], wishes: &Wishes) -> Told {
             _ => {}
         }
     }
+    within(shapes, &mut told);
     if let Some((names, flags)) = all_of(&never_null, "--null ") {
         let are = if never_null.len() == 1 { "is" } else { "are" };
         told.assumed
@@ -160,7 +163,7 @@ pub fn beginning(module: &Module, function: &str, havoc: bool) -> Option<String>
     let flag = if havoc {
         ""
     } else {
-        "; `--havoc` drops this where the source gives no value"
+        "; `--havoc` drops this where the source gives no value or 0"
     };
     (!names.is_empty()).then(|| {
         format!(
@@ -249,9 +252,116 @@ fn all_of(names: &[&str], flag: &str) -> Option<(String, String)> {
     Some((words, flags.join(" ")))
 }
 
+/// What a pointer to a function is, in words.
+fn foreign() -> &'static str {
+    "any function, but none of this program"
+}
+
+/// A pointer in memory or in a structure that is handed over, or a union that holds one.
+enum Within<'s> {
+    Pointer(&'s Shape),
+    /// The member that has a value.
+    Union(&'s str),
+}
+
+/// What pointers in structures lead to, and which members of unions have a value.
+fn within(shapes: &[ParameterShape], told: &mut Told) {
+    let mut all = Vec::new();
+    for one in shapes {
+        let from = all.len();
+        inner(&one.shape, &one.name, true, &mut all);
+        // How far structures lead to each other is told as an assumption.
+        if one.shape.cut().is_some() {
+            let own = all.split_off(from);
+            all.extend(own.into_iter().filter(|(_, found)| !is_link(found)));
+        }
+    }
+    let (mut pointers, mut unions) = (Vec::new(), Vec::new());
+    for (name, found) in &all {
+        match found {
+            Within::Pointer(Shape::Pointer {
+                to: Some(to),
+                count,
+                nullable,
+                text,
+                ..
+            }) => {
+                let null = if *nullable { ", or is null" } else { "" };
+                pointers.push(format!(
+                    "`{name}` leads to {}{null}",
+                    many(to, *count, *text)
+                ));
+            }
+            Within::Pointer(Shape::Function { nullable }) => {
+                let null = if *nullable { ", or null" } else { "" };
+                pointers.push(format!("`{name}` is {}{null}", foreign()));
+            }
+            // That it is null is told for all of them.
+            Within::Pointer(_) => {}
+            Within::Union(member) => {
+                unions.push(format!(
+                    "the union `{name}` has a value of its member `{member}`"
+                ));
+            }
+        }
+    }
+    for (mut lines, what, to) in [
+        (pointers, "pointers in structures", &mut told.inputs),
+        (unions, "unions", &mut told.assumed),
+    ] {
+        let more = lines.len().saturating_sub(MOST_WITHIN);
+        lines.truncate(MOST_WITHIN);
+        to.extend(lines);
+        if more > 0 {
+            to.push(format!("{more} other {what} likewise"));
+        }
+    }
+}
+
+/// Whether it is a pointer to one structure.
+fn is_link(found: &Within<'_>) -> bool {
+    matches!(found, Within::Pointer(Shape::Pointer { to: Some(to), count: 1, .. })
+        if matches!(to.as_ref(), Shape::Record { .. }))
+}
+
+/// Adds what lies in an object that C calls `name`, of several objects what lies in the first. `is_given` says that it is an
+/// argument, which is told of by itself.
+fn inner<'s>(shape: &'s Shape, name: &str, is_given: bool, all: &mut Vec<(String, Within<'s>)>) {
+    match shape {
+        Shape::Scalar(_) => {}
+        Shape::Record { members, .. } => {
+            let given: Vec<_> = inputs::given_members(members).collect();
+            for (at, member, shape) in &given {
+                let is_shared = members
+                    .iter()
+                    .any(|(other, own, _)| at == other && own != member);
+                if is_shared && has_pointers(shape) {
+                    all.push((name.to_owned(), Within::Union(member)));
+                }
+                inner(shape, &naming::member(name, member), false, all);
+            }
+        }
+        Shape::Array { element, .. } => inner(element, &naming::element(name, 0), false, all),
+        Shape::Pointer { to, count, .. } => {
+            if !is_given {
+                all.push((name.to_owned(), Within::Pointer(shape)));
+            }
+            if let Some(to) = to {
+                let pointed = naming::behind(&shape.typed(name), *count, 0, to);
+                inner(to, &pointed, false, all);
+            }
+        }
+        Shape::Function { .. } if is_given => {}
+        Shape::Function { .. } => all.push((name.to_owned(), Within::Pointer(shape))),
+    }
+}
+
 fn many(to: &Shape, count: u64, text: bool) -> String {
     match (to, count) {
-        (_, count) if text => format!("a text of at most {} bytes", count.saturating_sub(1)),
+        (_, count) if text => format!(
+            "a text of at most {} bytes in an array of {count}",
+            count.saturating_sub(1)
+        ),
         (Shape::Scalar(ty), 1) if ty.size() == 1 => "1 byte".to_owned(),
         (Shape::Scalar(ty), _) if ty.size() == 1 => format!("{count} bytes"),
         (_, 1) => "1 object".to_owned(),

@@ -143,8 +143,9 @@ pub fn connect(
     let mut entered: BTreeMap<String, Vec<(String, Before)>> = BTreeMap::new();
     for parameter in &all {
         for pointer in pointers_of(parameter) {
-            let near = &globals[..globals.len().min(MOST_GLOBALS)];
-            let ways = ways_of(&pointer, &before, near, wishes);
+            let near = globals.iter().filter(|global| !global.is_const);
+            let near: Vec<&Global> = near.take(MOST_GLOBALS).collect();
+            let ways = ways_of(&pointer, &before, &near, wishes);
             for way in &ways {
                 if let (Target::Pointer { name, parameter }, Some(before)) = (&way.to, &way.before)
                 {
@@ -182,15 +183,13 @@ fn wholes(
     globals: &[Global],
     meet: &[(&str, &str)],
 ) -> Vec<String> {
-    if own.is_parameter && own.text {
-        return Vec::new();
-    }
+    let is_text = own.is_parameter && own.text;
     let is_byte = matches!(own.to, Shape::Scalar(ty) if ty.size() == 1 && ty != Type::Bool);
     let is_scalar = matches!(own.to, Shape::Scalar(_) | Shape::Pointer { .. });
     let is_met =
         |other: &str| meet.contains(&(&own.name, other)) || meet.contains(&(other, &own.name));
     let others = pointers.iter().filter(|one| {
-        if one.name == own.name || own.is_parameter && one.parameter == own.parameter {
+        if is_text || one.name == own.name || own.is_parameter && one.parameter == own.parameter {
             return false;
         }
         // Two parameters are told of as a pair.
@@ -201,7 +200,8 @@ fn wholes(
     });
     let used = globals.iter().filter(|global| {
         let alike = are_compatible(&global.element, &own.to);
-        has_part(&global.element, &own.to) || is_byte && !alike || alike && !is_met(&global.name)
+        let may = has_part(&global.element, &own.to) || is_byte && !alike;
+        !is_text && may || alike && !is_met(&global.name)
     });
     let others = others.map(|one| format!("*{}", one.name));
     others
@@ -252,7 +252,12 @@ fn widen(versions: &mut [&mut Vec<ParameterShape>], wishes: &Wishes) {
     }
 }
 
-fn ways_of(pointer: &Pointer, before: &[Pointer], globals: &[Global], wishes: &Wishes) -> Vec<Way> {
+fn ways_of(
+    pointer: &Pointer,
+    before: &[Pointer],
+    globals: &[&Global],
+    wishes: &Wishes,
+) -> Vec<Way> {
     let mut all = Vec::new();
     let is_record = matches!(pointer.to, Shape::Record { .. });
     for other in before {
@@ -355,6 +360,8 @@ struct Global {
     element: Shape,
     /// How many, if it is an array.
     count: Option<u64>,
+    /// It holds what the source gives it.
+    is_const: bool,
 }
 
 /// The variables at file scope that a function, or one that it calls, uses.
@@ -397,7 +404,7 @@ fn globals_used(sources: &[Source], function: &str, parameters: &[ParameterShape
             _ => (variable.ty, None),
         };
         let is_defined = !unit.declared[id.0 as usize].is_extern;
-        if is_taken || !is_defined || unit.types.qualifiers(ty).is_const {
+        if is_taken || !is_defined {
             continue;
         }
         if let Some(element) = builder.shape(ty, &variable.name, 0, false) {
@@ -405,6 +412,7 @@ fn globals_used(sources: &[Source], function: &str, parameters: &[ParameterShape
                 name: variable.name.clone(),
                 element,
                 count,
+                is_const: unit.types.qualifiers(ty).is_const,
             });
         }
     }
