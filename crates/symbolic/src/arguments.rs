@@ -322,6 +322,7 @@ impl Encoder<'_> {
             self.fill(to, at, exists, world, making);
         }
         if let Some(number) = number {
+            self.handed_over.insert(number);
             making.visible.push(Visible {
                 name: pointed,
                 number,

@@ -1,6 +1,6 @@
 //! Encodes calls: of routines with bodies, of models of the library, and of unknown functions.
 
-use patchwright_clib::{Statement, latitude, statement};
+use patchwright_clib::{Meaning, Statement, latitude, meaning as meaning_of, statement};
 use patchwright_ir::{Callee, Instruction, InstructionKind, RoutineId, Type, Undefined};
 use patchwright_solve::{Sort, Term};
 
@@ -11,6 +11,7 @@ use crate::{
     library, meaning,
     memory::Kind,
     run::Returned,
+    signs::asks_for_sign_only,
 };
 
 /// What a call leads to.
@@ -60,6 +61,10 @@ impl<'p> Encoder<'p> {
             }
         };
         let used = dst.is_some_and(|dst| frame.order.is_used(dst));
+        // What a function of the library makes of it is told where that one is called.
+        let is_within = self.is_library_module(frame.module);
+        let only_sign =
+            || is_within || dst.is_none_or(|dst| asks_for_sign_only(frame.function, dst));
         let mut met: Option<Returned> = None;
         for (condition, called) in ways {
             let Some(path) = state.world.path.and(self.terms, condition) else {
@@ -82,6 +87,7 @@ impl<'p> Encoder<'p> {
                 arguments: &values,
                 result: *result,
                 used,
+                only_sign: meaning_of(name) == Some(Meaning::Order) && only_sign(),
                 place,
             };
             let returned = match called {
@@ -200,7 +206,8 @@ impl<'p> Encoder<'p> {
             });
         }
         let of_library = self.is_of_library(routine);
-        if of_library && let Some(text) = latitude(call.name) {
+        let is_open = of_library && !call.only_sign;
+        if is_open && let Some(text) = latitude(call.name) {
             self.note(format!("`{}`: {text}{LEFT_OPEN}", call.name));
         }
         if let (Type::Aggregate { size }, Some(address)) = (call.result, result_address)
@@ -322,10 +329,13 @@ impl<'p> Encoder<'p> {
         if !entry.defined {
             return true;
         }
-        let files = &program.modules[entry.module].files;
-        files
-            .first()
-            .is_some_and(|file| crate::encoder::is_library(&file.path))
+        self.is_library_module(entry.module)
+    }
+
+    fn is_library_module(&self, module: usize) -> bool {
+        let mut files = self.program.modules[module].files.iter();
+        let first = files.next();
+        first.is_some_and(|file| crate::encoder::is_library(&file.path))
     }
 
     fn returned_by_unknown(&mut self, call: &Call<'_>, world: &World) -> Option<Term> {

@@ -16,6 +16,8 @@ pub(crate) struct Call<'a> {
     pub(crate) result: Type,
     /// Somebody uses the value.
     pub(crate) used: bool,
+    /// Nobody asks for more than its sign.
+    pub(crate) only_sign: bool,
     pub(crate) place: &'a Place,
 }
 

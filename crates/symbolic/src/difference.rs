@@ -66,6 +66,13 @@ pub fn difference(terms: &mut Terms, a: &Encoding, b: &Encoding) -> Differences 
             let differs = unequal(terms, x, value, other, &mut nans);
             add(terms, "the result".to_owned(), differs);
         }
+        // What callers see of numbers of different types are their values.
+        (Some((x, value)), Some((y, other))) if x.is_integer() && y.is_integer() => {
+            let value = widened(terms, x, value);
+            let other = widened(terms, y, other);
+            let differs = terms.ne(value, other);
+            add(terms, "the result".to_owned(), differs);
+        }
         (None, None) => {}
         _ => {
             let yes = terms.truth(true);
@@ -116,6 +123,14 @@ pub fn difference(terms: &mut Terms, a: &Encoding, b: &Encoding) -> Differences 
     differences.unknown = unknown;
     differences.nans = nans;
     differences
+}
+
+/// The value of an integer in so many bits that no two integers of different types share one unless they are the same number.
+fn widened(terms: &mut Terms, ty: Type, value: Term) -> Term {
+    match ty.is_signed() {
+        true => terms.sign_extend(value, 128),
+        false => terms.zero_extend(value, 128),
+    }
 }
 
 /// Returns the condition under which two lists of printed parts, all to one stream, are different texts.

@@ -124,6 +124,10 @@ pub(crate) struct Encoder<'p> {
     pub(crate) location_of: FxHashMap<(String, u32), usize>,
     pub(crate) reached: Vec<Term>,
     pub(crate) exits: Vec<(Term, Term, World)>,
+    /// A function without a body got the address of a local variable or an allocation.
+    pub(crate) addresses_given: bool,
+    /// Objects that pointers among the arguments lead to: the caller may have them from an allocation.
+    pub(crate) handed_over: FxHashSet<Number>,
     pub(crate) counts: Counts,
     /// Names that were given, so that each is used once.
     pub(crate) named: FxHashMap<String, u32>,
@@ -241,6 +245,8 @@ impl<'p> Encoder<'p> {
             location_of: FxHashMap::default(),
             reached: Vec::new(),
             exits: Vec::new(),
+            addresses_given: false,
+            handed_over: FxHashSet::default(),
             counts: Counts::default(),
             named: FxHashMap::default(),
             bytes: Vec::new(),

@@ -245,9 +245,9 @@ pub struct Outcome {
     pub uses_errno: bool,
     /// Where its result leads, if that is a pointer.
     pub leads: Leads,
-    /// The condition under which it exits by `exit`, and the status.
+    /// The condition under which a function exits by `exit`, and the status; that of a program is its result.
     pub exits: Vec<(Term, Term)>,
-    /// The objects that a caller can see, by name: globals, and those that arguments point to. Their
+    /// The objects that the caller of a function can see, by name: globals, and those that arguments point to. Their
     /// bytes in order.
     pub objects: Vec<(String, Vec<Term>)>,
     /// Of these objects that were written: the condition under which one holds something else than in the beginning.

@@ -56,6 +56,7 @@ mod pointee;
 mod pointer;
 mod run;
 pub mod segments;
+mod signs;
 mod start;
 pub mod uses;
 mod visible;
@@ -70,7 +71,7 @@ pub use leads::is_near_null;
 pub use library::{INPUT_IS_LIMITED, MEMORY_IS_THERE, SCANF_SUCCEEDS};
 pub use loops::{Head, heads};
 pub use options::{Check, Entry, Made, Options, ParameterShape, Shape};
-pub use outside::{SEEN, changing};
+pub use outside::{NOTHING_KEPT, SEEN, changing};
 pub use pointee::{Leads, Pointee};
 
 use patchwright_ir::{Module, Program, read_module};

@@ -475,8 +475,6 @@ static unsigned long digits(const char *text, char **end, int base, unsigned lon
     *negative = *over = 0;
     if (base < 0 || base == 1 || base > 36) {
         *__errno_location() = EINVAL;
-        if (end)
-            *end = (char *)text;
         return 0;
     }
     while (isspace((unsigned char)*s))

@@ -19,7 +19,7 @@ use crate::{
     encoder::{Dead, Encoder, Go, World},
     encoding::{InputKind, Piece, Place},
     library, meaning,
-    memory::Kind,
+    memory::{Kind, Object},
     pointer::Number,
     segments::{AT, KEPT},
 };
@@ -30,6 +30,9 @@ const MOST_SEEN: u64 = 512;
 const MOST_WRITTEN: u64 = 4096;
 /// Objects at most that it can reach through its arguments.
 const MOST_REACHED: usize = 256;
+
+/// What is taken for granted of functions that got an address.
+pub const NOTHING_KEPT: &str = "functions without a body do not look later at a local variable or allocation whose address an earlier call got";
 
 /// How what a function can look at is written, in words of eight bytes.
 pub const SEEN: &str = " %lx";
@@ -372,6 +375,17 @@ impl Encoder<'_> {
             .filter(|(name, _)| self.is_shared(name))
             .collect();
         self.write_outside_call(call, &reached, &globals, world);
+        // Whether such a call came before is not known of each path, so what is seen later stays out of the comparison.
+        if self.addresses_given {
+            self.note(NOTHING_KEPT.to_owned());
+        }
+        self.addresses_given |= reached.iter().any(|(_, number)| {
+            let is_own = |object: &Object| matches!(object.kind, Kind::Stack | Kind::Heap);
+            world
+                .memory
+                .get(*number)
+                .is_some_and(|object| is_own(object))
+        });
         let before = world.called[at];
         for (label, number) in &reached {
             let is_written = world.memory.get(*number).is_some_and(|object| {

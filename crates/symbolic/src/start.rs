@@ -478,8 +478,8 @@ impl Encoder<'_> {
                 }
                 None => self.terms.constant(32, 0),
             };
-            for (condition, code) in &outcome.exits {
-                whole = self.terms.ite(*condition, *code, whole);
+            for (condition, code) in outcome.exits.drain(..) {
+                whole = self.terms.ite(condition, code, whole);
             }
             outcome.result = Some((Type::I32, whole));
         }
@@ -511,7 +511,9 @@ impl Encoder<'_> {
                     });
                 }
             }
-            for (object, begin) in visible.iter().zip(begins) {
+            // Nobody sees what a program leaves in its variables.
+            let seen = visible.iter().zip(begins).filter(|_| !is_main);
+            for (object, begin) in seen {
                 if let Some(bytes) = self.bytes_of(&world, object) {
                     let now = world.memory.get(object.number).cloned();
                     if let (Some(now), Some(begin)) = (&now, begin)

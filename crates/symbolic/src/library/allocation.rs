@@ -68,8 +68,31 @@ fn calloc(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Give
     let count = size_of(encoder, call, world, 0)?;
     let each = size_of(encoder, call, world, 1)?;
     let size = encoder.terms.mul(count, each);
+    let too_many = product_overflows(encoder, count, each);
+    let zero = encoder.word(0);
+    let size = encoder.terms.ite(too_many, zero, size);
     let address = encoder.sized_object(world, Kind::Heap, size, true, call.place);
-    Ok(Some(Some(address)))
+    Ok(Some(Some(encoder.unless(world, too_many, address))))
+}
+
+/// The condition under which a product of two sizes is no size.
+fn product_overflows(encoder: &mut Encoder<'_>, a: Term, b: Term) -> Term {
+    let terms = &mut encoder.terms;
+    for (known, other) in [(a, b), (b, a)] {
+        match terms.as_constant(known) {
+            Some(0) => return terms.truth(false),
+            Some(known) => {
+                let most = terms.constant(64, u128::from(u64::MAX) / known);
+                return terms.ult(most, other);
+            }
+            None => {}
+        }
+    }
+    let (a, b) = (terms.zero_extend(a, 128), terms.zero_extend(b, 128));
+    let product = terms.mul(a, b);
+    let high = terms.extract(product, 127, 64);
+    let zero = terms.constant(64, 0);
+    terms.ne(high, zero)
 }
 
 fn realloc(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Given {
@@ -79,6 +102,10 @@ fn realloc(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Giv
     encoder.note(MEMORY_IS_THERE.to_owned());
     let size = size_of(encoder, call, world, 1)?;
     let new = encoder.sized_object(world, Kind::Heap, size, false, call.place);
+    let zero = encoder.word(0);
+    let is_nothing = encoder.terms.eq(size, zero);
+    let is_none = encoder.is_null(old);
+    let is_old = encoder.terms.not(is_none);
     let targets = encoder.targets(world, old, call.place);
     let mut to_free = false;
     for leaf in &targets.leaves {
@@ -103,7 +130,9 @@ fn realloc(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Giv
     if to_free {
         release(encoder, call, world, old)?;
     }
-    Ok(Some(Some(new)))
+    // The C library frees what is resized to nothing.
+    let is_freed = encoder.terms.and(is_nothing, is_old);
+    Ok(Some(Some(encoder.unless(world, is_freed, new))))
 }
 
 fn free(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Given {
@@ -134,6 +163,11 @@ fn release(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World, pointe
         }
         // Functions have no kind.
         let kind = encoder.numbers.get(leaf.object as usize);
+        if encoder.handed_over.contains(&leaf.object) {
+            let reason = "whether an argument leads to what an allocation returned".to_owned();
+            encoder.unknown_where(world, leaf.condition, reason, place);
+            continue;
+        }
         if kind != Some(&Kind::Heap) {
             encoder.undefined(
                 world,
@@ -326,6 +360,21 @@ impl Encoder<'_> {
             };
             self.set_errno(world, value);
         }
+    }
+
+    /// Null where a condition holds, and an allocation elsewhere.
+    fn unless(&mut self, world: &mut World, condition: Term, address: Term) -> Term {
+        if self.terms.as_truth(condition) == Some(false) {
+            return address;
+        }
+        let not = self.terms.not(condition);
+        if let Some(number) = self.number_of(address)
+            && let Some(object) = world.memory.change(number)
+        {
+            object.alive = self.terms.and(object.alive, not);
+        }
+        let null = self.word(0);
+        self.pointers.ite(self.terms, condition, null, address)
     }
 
     /// A new object whose size, 64 bits, may depend on the input.
