@@ -242,3 +242,44 @@ fn what_standard_c_leaves_open_is_told() {
         "{assumed}"
     );
 }
+
+#[test]
+fn numbers_of_different_types_are_the_same_where_their_values_are() {
+    let (found, report) = of(
+        "int f(int n) { return n; }\n",
+        "unsigned f(int n) { return n; }\n",
+    );
+    assert_eq!(found, "different", "{report:#}");
+    let parts = report["partitions"].as_array().unwrap();
+    let of_kind = |kind: &str| parts.iter().filter(|one| one["kind"] == kind).count();
+    assert_eq!(
+        (of_kind("different"), of_kind("equal")),
+        (1, 1),
+        "{report:#}"
+    );
+    assert_eq!(parts[0]["condition"][0], "n < 0");
+    let (found, report) = of(
+        "short f(int n) { return n & 255; }\n",
+        "long f(int n) { return n & 255; }\n",
+    );
+    assert_eq!(found, "equal", "{report:#}");
+}
+
+#[test]
+fn that_an_address_is_not_kept_by_what_has_no_body_is_said() {
+    let (found, report) = of(
+        "void keep(int *p); int look(void); int f(int n) { int own = n; keep(&own); own = 3; return look(); }\n",
+        "void keep(int *p); int look(void); int f(int n) { int own = n; keep(&own); own = 4; return look(); }\n",
+    );
+    assert_eq!(found, "equal", "{report:#}");
+    let assumed = report["assumed"].to_string();
+    assert!(
+        assumed.contains("do not look later at a local variable"),
+        "{assumed}"
+    );
+    let (_, report) = of(
+        "int look(void); int f(int n) { return look() + n; }\n",
+        "int look(void); int f(int n) { return n + look(); }\n",
+    );
+    assert_eq!(report["assumed"].as_array().unwrap().len(), 0, "{report:#}");
+}

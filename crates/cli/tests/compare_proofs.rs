@@ -14,7 +14,7 @@ fn a_result_of_another_type_is_shown_as_what_it_is() {
     );
     let report = place.compared(&["--function", "f"], 1);
     let first = &report["partitions"][0];
-    assert_eq!(first["differs"][0], "the type of the result");
+    assert_eq!(first["differs"][0], "the result");
     assert_eq!(first["new"]["observed"]["left"][0][1], "-1", "{first:#}");
 }
 

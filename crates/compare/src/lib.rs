@@ -34,6 +34,7 @@ mod rounds;
 mod several;
 mod shown;
 mod specialise;
+mod strongest;
 mod text;
 mod towards;
 mod verdict;

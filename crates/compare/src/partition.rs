@@ -22,6 +22,7 @@ use crate::{
     pair::{Pair, Seen, Side},
     shown::{Names, Printer},
     specialise::Specialised,
+    strongest::strongest,
 };
 
 /// The kind of a partition: equal, or one way to differ.
@@ -488,6 +489,7 @@ impl<'a> Explorer<'a> {
             kept.into_iter()
                 .filter(|literal| !literals.contains(literal)),
         );
+        let mut core = strongest(self.terms, core);
         let guards = self.guards(&core, model);
         core.extend(guards);
         let (mut parts, mut term) = self.joined(&core, model);

@@ -50,7 +50,7 @@ pub struct CompareArgs {
     #[arg(long, value_name = "LIST", help_heading = "What is compared")]
     pub check: Option<String>,
 
-    /// Let globals without a first value in the source hold any value at the start
+    /// Let globals hold any value at the start where the source gives none, or 0
     #[arg(long, help_heading = "What is compared")]
     pub havoc: bool,
 

@@ -362,6 +362,14 @@ fn split(output: &[u8]) -> (Vec<u8>, Vec<(String, Vec<u8>)>) {
     (output[..at].to_vec(), left.collect())
 }
 
+/// The value of an integer of a type in so many bytes as the largest has with a sign, whatever the type.
+fn value_of(ty: Type, bytes: &[u8]) -> Vec<u8> {
+    let is_negative = ty.is_signed() && bytes.last().is_some_and(|&last| last >= 0x80);
+    let mut value = bytes.to_vec();
+    value.resize(17, if is_negative { 0xff } else { 0 });
+    value
+}
+
 fn agreement(
     versions: &Versions,
     watch: &Watch,
@@ -434,12 +442,18 @@ fn agreement(
         let compared = one.left.iter().filter(|(name, _)| is_compared(name));
         compared.cloned().collect()
     };
+    let [of_old, of_new] = watch.result;
+    let is_integer = |ty: Option<Type>| ty.is_some_and(Type::is_integer);
+    let has_types = of_old != of_new && is_integer(of_old) && is_integer(of_new);
     let same_left = || {
         let of = |side: usize, one: &Execution| -> Vec<(String, Vec<u8>)> {
             let mut all = left(one);
             for (name, bytes) in &mut all {
                 if name == "result" {
                     one_nan(bytes, watch.result[side]);
+                    if let Some(ty) = watch.result[side].filter(|_| has_types) {
+                        *bytes = value_of(ty, bytes);
+                    }
                 }
             }
             all

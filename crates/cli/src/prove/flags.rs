@@ -38,7 +38,7 @@ pub struct ProveArgs {
     #[arg(long, value_name = "LIST", help_heading = "What is proved")]
     pub check: Option<String>,
 
-    /// Let globals without a first value in the source hold any value at the start
+    /// Let globals hold any value at the start where the source gives none, or 0
     #[arg(long, help_heading = "What is proved")]
     pub havoc: bool,
 
