@@ -113,6 +113,7 @@ programs! {
     old_style_definitions
     places_and_alignments
     questions_about_types
+    real_functions
     signals
     types_by_declaration
     unnamed_types
