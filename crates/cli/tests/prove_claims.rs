@@ -415,8 +415,8 @@ fn how_large_the_result_of_a_comparison_is_is_taken_for_granted_where_that_matte
         let told = answered(&place, Some("f"), &text, &["--text", "u"]);
         assert_eq!(told.contains(taken), is_taken, "{body}\n{told}");
     }
-    let body = "void f(void) { double z = fmin(0.0, -0.0); assert(!signbit(z)); }";
-    let expected = "`fmin`: of two zeros it gives the first";
+    let body = "void f(void) { double z = fmin(0.0, -0.0); assert(signbit(z)); }";
+    let expected = "`fmin`: of two zeros it gives the second";
     expect(body, Some("f"), &[], &["Proved", expected]);
 }
 

@@ -9,7 +9,7 @@ pub fn latitude(name: &str) -> Option<&'static str> {
         "qsort" | "qsort_r" => "the order of equal elements stays",
         "bsearch" => "of several equal elements it finds the same as here",
         "fmin" | "fmax" | "fminf" | "fmaxf" | "fminl" | "fmaxl" => {
-            "of two zeros it gives the first"
+            "of two zeros it gives the second"
         }
         _ if meaning(name) == Some(Meaning::Order) => {
             "its result is the difference of the first bytes that differ"

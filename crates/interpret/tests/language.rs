@@ -100,10 +100,12 @@ programs! {
     complex_numbers
     conversions_to_unions
     ends_at_once
+    floats_in_text
     texts_without_an_end
     functions_by_typedef
     hidden_tags_refused
     hints_and_alignments
+    input_that_does_not_match
     labels_as_values
     layouts
     literals_in_loops
@@ -113,6 +115,7 @@ programs! {
     old_style_definitions
     places_and_alignments
     questions_about_types
+    real_functions
     signals
     types_by_declaration
     unnamed_types

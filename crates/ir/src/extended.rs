@@ -1,7 +1,7 @@
 //! The functions of `math.h` that are exact on `long double`, the 80-bit format of the x87. Values are
 //! its bits.
 
-use rustc_apfloat::{Float, Round, ieee};
+use rustc_apfloat::{Float, Round, Status, ieee};
 
 type Extended = ieee::X87DoubleExtended;
 
@@ -9,6 +9,10 @@ type Extended = ieee::X87DoubleExtended;
 const LEADING: u128 = 1 << 63;
 const FRACTION: u128 = (1 << 64) - 1;
 const BIAS: i32 = 16383;
+/// The least number that has a leading bit.
+const LEAST_NORMAL: u128 = 1 << 64 | LEADING;
+/// The quadruple less than that by half of the distance to the next number, if exponents had no limit.
+const ROUNDED_TO_LEAST_NORMAL: u128 = (1 << 112) - (1 << 47);
 
 /// The direction in which a number is rounded to a whole one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,6 +117,28 @@ pub fn root(a: u128) -> u128 {
     ((exponent + BIAS) as u128) << 64 | root
 }
 
+/// Returns the number that a text without a sign means, decimal or with `0x`, rounded to nearest, and whether it is in the
+/// range of the type: it is neither too large, nor rounded to fewer digits because it is so small (`strtold`).
+pub fn read(text: &str) -> Option<(u128, bool)> {
+    let is_hexadecimal = text.starts_with("0x") || text.starts_with("0X");
+    let has_exponent = text.contains(['p', 'P']);
+    let with_exponent = match is_hexadecimal && !has_exponent {
+        true => Some(format!("{text}p0")),
+        false => None,
+    };
+    let text = with_exponent.as_deref().unwrap_or(text);
+    let read = Extended::from_str_r(text, Round::NearestTiesToEven).ok()?;
+    let bits = read.value.to_bits();
+    let mut out_of_range = read.status.intersects(Status::OVERFLOW | Status::UNDERFLOW);
+    if bits == LEAST_NORMAL && read.status.contains(Status::INEXACT) {
+        // It is too small if it would also be rounded to something less with exponents without limits. The wider type has
+        // as large ones.
+        let below = ieee::Quad::from_str_r(text, Round::TowardZero).ok()?;
+        out_of_range |= below.value.to_bits() < ROUNDED_TO_LEAST_NORMAL;
+    }
+    Some((bits, !out_of_range))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -165,5 +191,21 @@ mod tests {
         assert_eq!(split(of("6")), (of("0.75"), 3));
         assert_eq!(extreme(of("nan"), of("3"), true), of("3"));
         assert_eq!(with_sign_of(of("3"), of("-0")), of("-3"));
+    }
+    #[test]
+    fn texts_are_read_with_the_range_of_the_type() {
+        for (text, expected, is_in_range) in [
+            ("0x1.8p3", "12", true),
+            ("0x.8", "0.5", true),
+            ("1e-4940", "1e-4940", false),
+            ("0x1p-16445", "3.6e-4951", true),
+            ("1e5000", "inf", false),
+            ("1e-99999", "0", false),
+            ("0e99999", "0", true),
+            ("0x0.ffffffffffffffffp-16382", "0x1p-16382", false),
+            ("0x0.ffffffffffffffff8p-16382", "0x1p-16382", true),
+        ] {
+            assert_eq!(read(text), Some((of(expected), is_in_range)), "{text}");
+        }
     }
 }

@@ -634,8 +634,22 @@ WEAK double rint(double x)
 }
 
 WEAK double nearbyint(double x) { return rint(x); }
-WEAK long lround(double x) { return (long)round(x); }
-WEAK long lrint(double x) { return (long)rint(x); }
+
+/* What does not fit becomes the least long, as on the processor. */
+static long whole_as_long(double x)
+{
+    return x >= -9223372036854775808.0 && x < 9223372036854775808.0 ? (long)x
+           : -9223372036854775807L - 1;
+}
+
+WEAK long lround(double x) { return whole_as_long(round(x)); }
+WEAK long lrint(double x) { return whole_as_long(rint(x)); }
+WEAK long long llround(double x) { return lround(x); }
+WEAK long long llrint(double x) { return lrint(x); }
+WEAK long lroundf(float x) { return lround(x); }
+WEAK long lrintf(float x) { return lrint(x); }
+WEAK long long llroundf(float x) { return lround(x); }
+WEAK long long llrintf(float x) { return lrint(x); }
 WEAK float truncf(float x) { return (float)trunc(x); }
 WEAK float floorf(float x) { return (float)floor(x); }
 WEAK float ceilf(float x) { return (float)ceil(x); }
@@ -643,20 +657,37 @@ WEAK float roundf(float x) { return (float)round(x); }
 WEAK float rintf(float x) { return (float)rint(x); }
 WEAK float nearbyintf(float x) { return (float)rint(x); }
 
+/* Of 0 and -0 the second. */
 WEAK double fmax(double a, double b)
 {
-    return a != a ? b : b != b ? a : a < b ? b : a;
+    return a != a ? b : b != b ? a : a > b ? a : b;
 }
 
 WEAK double fmin(double a, double b)
 {
-    return a != a ? b : b != b ? a : b < a ? b : a;
+    return a != a ? b : b != b ? a : a < b ? a : b;
 }
 
 WEAK float fmaxf(float a, float b) { return (float)fmax(a, b); }
 WEAK float fminf(float a, float b) { return (float)fmin(a, b); }
-WEAK double fdim(double a, double b) { return a <= b ? 0 : a - b; }
-WEAK float fdimf(float a, float b) { return a <= b ? 0 : a - b; }
+
+WEAK double fdim(double a, double b)
+{
+    const double most = 0x1.fffffffffffffp1023;
+    double x = a <= b ? 0 : a - b;
+    if (x > most && a <= most && b >= -most)
+        *__errno_location() = ERANGE;
+    return x;
+}
+
+WEAK float fdimf(float a, float b)
+{
+    const float most = 0x1.fffffep127f;
+    float x = a <= b ? 0 : a - b;
+    if (x > most && a <= most && b >= -most)
+        *__errno_location() = ERANGE;
+    return x;
+}
 
 WEAK double copysign(double a, double b)
 {

@@ -37,8 +37,6 @@ pub(super) fn find(name: &str) -> Option<Native> {
         });
     }
     Some(match name {
-        "fma" => |_, a| double(a.float(0)?.mul_add(a.float(1)?, a.float(2)?)),
-        "ldexp" | "scalbn" | "scalbln" => |_, a| double(scale(a.float(0)?, a.int(1)?)),
         "frexp" => |m, a| {
             let (fraction, exponent) = split(a.float(0)?);
             let at = a.word(1)?;
@@ -55,9 +53,6 @@ pub(super) fn find(name: &str) -> Option<Native> {
             let rest = if x.is_infinite() { 0.0 } else { x - whole };
             double(rest.copysign(x))
         },
-        "lroundf" | "llroundf" | "lround" | "llround" => |_, a| int(a.float(0)?.round() as i64),
-        "lrint" | "llrint" => |_, a| int(a.float(0)?.round_ties_even() as i64),
-        "ilogb" => |_, a| int(split(a.float(0)?).1 - 1),
         "sqrtl" => |m, a| {
             let root = exact::root(extended(a, 0)?);
             let given = a.float(0)?;
@@ -205,18 +200,4 @@ pub(super) fn split(x: f64) -> (f64, i64) {
     }
     let fraction = f64::from_bits(bits & !(0x7ff << 52) | 1022 << 52);
     (fraction, exponent - 1022)
-}
-
-pub(super) fn scale(mut x: f64, mut by: i64) -> f64 {
-    by = by.clamp(-5000, 5000);
-    // In steps whose powers exist, and the last one rounds.
-    while by > 1000 {
-        x *= 2f64.powi(1000);
-        by -= 1000;
-    }
-    while by < -1000 {
-        x *= 2f64.powi(-1000);
-        by += 1000;
-    }
-    x * 2f64.powi(by as i32)
 }

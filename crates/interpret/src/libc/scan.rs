@@ -3,7 +3,10 @@
 use patchwright_ir::Type;
 use patchwright_semantics::Ty;
 
-use super::format::Source;
+use super::{
+    format::Source,
+    stdlib::{ERANGE, ReadFloat, float},
+};
 use crate::{
     fault::{Run, Stop},
     machine::Machine,
@@ -38,11 +41,19 @@ struct Scan<'a, 'b> {
     input: &'a mut dyn Input,
     source: &'a mut Source<'b>,
     read: u64,
-    /// The input has ended.
-    ended: bool,
 }
 
-/// The number of items assigned; -1 when the input ends before the first one.
+/// What a conversion finds in the input.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Found {
+    Item,
+    /// Other characters: a matching failure.
+    Other,
+    /// The end, before any character of the item: an input failure.
+    End,
+}
+
+/// The number of items assigned; -1 when the input ends where the first one would begin.
 pub(super) fn scan(
     machine: &mut Machine<'_>,
     format: &[u8],
@@ -53,10 +64,9 @@ pub(super) fn scan(
         input,
         source,
         read: 0,
-        ended: false,
     };
     let mut assigned = 0;
-    let mut complete = true;
+    let mut last = Found::Item;
     let mut at = 0;
     while at < format.len() {
         let c = format[at];
@@ -66,8 +76,8 @@ pub(super) fn scan(
             continue;
         }
         if c != b'%' {
-            if !scan.expect(machine, c)? {
-                complete = false;
+            last = scan.expect(machine, c)?;
+            if last != Found::Item {
                 break;
             }
             continue;
@@ -114,18 +124,16 @@ pub(super) fn scan(
             }
             continue;
         }
-        let done = scan.item(machine, conversion, length, width, set, suppress)?;
-        if !done {
-            complete = false;
+        last = scan.item(machine, conversion, length, width, set, suppress)?;
+        if last != Found::Item {
             break;
         }
         assigned += i64::from(!suppress && conversion != b'%');
     }
     // What is read and not assigned does not count.
-    Ok(if assigned == 0 && scan.ended && !complete {
-        -1
-    } else {
-        assigned
+    Ok(match last {
+        Found::End if assigned == 0 => -1,
+        _ => assigned,
     })
 }
 
@@ -142,10 +150,7 @@ fn integer_type(length: &[u8], signed: bool) -> Ty {
 impl Scan<'_, '_> {
     fn next(&mut self, machine: &mut Machine<'_>) -> Run<Option<u8>> {
         let byte = self.input.next(machine)?;
-        match byte {
-            Some(_) => self.read += 1,
-            None => self.ended = true,
-        }
+        self.read += u64::from(byte.is_some());
         Ok(byte)
     }
 
@@ -164,9 +169,67 @@ impl Scan<'_, '_> {
         Ok(())
     }
 
-    fn expect(&mut self, machine: &mut Machine<'_>, c: u8) -> Run<bool> {
+    fn expect(&mut self, machine: &mut Machine<'_>, c: u8) -> Run<Found> {
+        Ok(match self.next(machine)? {
+            Some(byte) if byte == c => Found::Item,
+            Some(byte) => {
+                self.back(machine, byte);
+                Found::Other
+            }
+            None => Found::End,
+        })
+    }
+
+    /// Whether the input ends here.
+    fn is_at_end(&mut self, machine: &mut Machine<'_>) -> Run<bool> {
+        let byte = self.next(machine)?;
+        if let Some(byte) = byte {
+            self.back(machine, byte);
+        }
+        Ok(byte.is_none())
+    }
+
+    /// Takes bytes for which `test` holds, at most as many as `left` says, which is counted down.
+    fn take(
+        &mut self,
+        machine: &mut Machine<'_>,
+        left: &mut usize,
+        found: &mut Vec<u8>,
+        test: &mut dyn FnMut(u8) -> bool,
+    ) -> Run<()> {
+        while *left > 0 {
+            match self.next(machine)? {
+                Some(byte) if test(byte) => {
+                    found.push(byte);
+                    *left -= 1;
+                }
+                Some(byte) => {
+                    self.back(machine, byte);
+                    break;
+                }
+                None => break,
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the next byte if it is one of `bytes`.
+    fn take_one(
+        &mut self,
+        machine: &mut Machine<'_>,
+        left: &mut usize,
+        found: &mut Vec<u8>,
+        bytes: &[u8],
+    ) -> Run<bool> {
+        if *left == 0 {
+            return Ok(false);
+        }
         match self.next(machine)? {
-            Some(byte) if byte == c => Ok(true),
+            Some(byte) if bytes.contains(&byte) => {
+                found.push(byte);
+                *left -= 1;
+                Ok(true)
+            }
             Some(byte) => {
                 self.back(machine, byte);
                 Ok(false)
@@ -175,25 +238,100 @@ impl Scan<'_, '_> {
         }
     }
 
-    /// Bytes for which `test` holds, given those before; at most `width`.
-    fn take(
+    /// The digits of an integer behind its sign, without `0x`, and its base.
+    fn integer(
         &mut self,
         machine: &mut Machine<'_>,
-        width: usize,
-        test: &dyn Fn(&[u8], u8) -> bool,
-    ) -> Run<Vec<u8>> {
+        left: &mut usize,
+        mut base: u32,
+    ) -> Run<(Vec<u8>, u32)> {
         let mut found = Vec::new();
-        while width == 0 || found.len() < width {
-            match self.next(machine)? {
-                Some(byte) if test(&found, byte) => found.push(byte),
-                Some(byte) => {
-                    self.back(machine, byte);
-                    break;
+        self.take_one(machine, left, &mut found, b"+-")?;
+        if self.take_one(machine, left, &mut found, b"0")? {
+            let hexadecimal = match base {
+                0 | 16 => self.take_one(machine, left, &mut Vec::new(), b"xX")?,
+                _ => false,
+            };
+            base = match base {
+                0 if hexadecimal => 16,
+                0 => 8,
+                base => base,
+            };
+        } else if base == 0 {
+            base = 10;
+        }
+        self.take(machine, left, &mut found, &mut |b| {
+            char::from(b).is_digit(base)
+        })?;
+        Ok((found, base))
+    }
+
+    /// The characters of a float; `None` where they are those of none. They may have an exponent without digits at their end.
+    fn float(&mut self, machine: &mut Machine<'_>, left: &mut usize) -> Run<Option<Vec<u8>>> {
+        let mut found = Vec::new();
+        self.take_one(machine, left, &mut found, b"+-")?;
+        let sign = found.len();
+        for word in ["nan", "inf"] {
+            if !self.take_one(machine, left, &mut found, &either_case(word.as_bytes()[0]))? {
+                continue;
+            }
+            if !self.rest_of_word(machine, left, &mut found, &word[1..])? {
+                return Ok(None);
+            }
+            if word == "inf"
+                && self.take_one(machine, left, &mut found, b"iI")?
+                && !self.rest_of_word(machine, left, &mut found, "nity")?
+            {
+                return Ok(None);
+            }
+            return Ok(Some(found));
+        }
+        let mut digits = self.take_one(machine, left, &mut found, b"0")?;
+        // The last character that the width allows is no `x`.
+        let hexadecimal = digits && *left > 1 && self.take_one(machine, left, &mut found, b"xX")?;
+        if hexadecimal {
+            digits = false;
+        }
+        let (mut point, mut exponent) = (false, false);
+        let mut last = 0;
+        self.take(machine, left, &mut found, &mut |byte| {
+            let of_exponent = byte.eq_ignore_ascii_case(if hexadecimal { &b'p' } else { &b'e' });
+            let takes = match byte {
+                b'0'..=b'9' => true,
+                b'+' | b'-' => exponent && matches!(last, b'e' | b'E' | b'p' | b'P'),
+                _ if hexadecimal && !exponent && byte.is_ascii_hexdigit() => true,
+                b'.' => !point,
+                _ => of_exponent && digits && !exponent,
+            };
+            if takes {
+                match byte {
+                    b'.' => point = true,
+                    b'+' | b'-' => {}
+                    _ if of_exponent => (exponent, point) = (true, true),
+                    _ => digits = true,
                 }
-                None => break,
+                last = byte;
+            }
+            takes
+        })?;
+        let only = sign + if hexadecimal { 2 } else { 0 };
+        Ok((found.len() > only).then_some(found))
+    }
+
+    /// Takes letters of either case; whether all of them are there.
+    fn rest_of_word(
+        &mut self,
+        machine: &mut Machine<'_>,
+        left: &mut usize,
+        found: &mut Vec<u8>,
+        word: &str,
+    ) -> Run<bool> {
+        for letter in word.bytes() {
+            if !self.take_one(machine, left, found, &either_case(letter))? {
+                return Ok(false);
             }
         }
-        Ok(found)
+        Ok(true)
     }
 
     fn item(
@@ -204,37 +342,43 @@ impl Scan<'_, '_> {
         width: usize,
         set: &[u8],
         suppress: bool,
-    ) -> Run<bool> {
+    ) -> Run<Found> {
         if !matches!(conversion, b'c' | b'[') {
             self.skip_space(machine)?;
         }
+        if self.is_at_end(machine)? {
+            return Ok(Found::End);
+        }
+        let mut left = match width {
+            0 => usize::MAX,
+            width => width,
+        };
         match conversion {
             b'%' => self.expect(machine, b'%'),
             b'c' => {
-                let width = width.max(1);
-                let found = self.take(machine, width, &|_, _| true)?;
-                if found.len() < width {
-                    return Ok(false);
-                }
+                left = width.max(1);
+                let mut found = Vec::new();
+                self.take(machine, &mut left, &mut found, &mut |_| true)?;
                 if !suppress {
                     let address = self.source.next(machine, Type::Ptr)? as u64;
                     machine.put_bytes(address, &found)?;
                 }
-                Ok(true)
+                Ok(Found::Item)
             }
             b's' | b'[' => {
-                let found = match conversion {
-                    b's' => self.take(machine, width, &|_, b| !is_space(b))?,
-                    _ => self.take(machine, width, &|_, b| in_set(set, b))?,
-                };
+                let mut found = Vec::new();
+                self.take(machine, &mut left, &mut found, &mut |b| match conversion {
+                    b's' => !is_space(b),
+                    _ => in_set(set, b),
+                })?;
                 if found.is_empty() {
-                    return Ok(false);
+                    return Ok(Found::Other);
                 }
                 if !suppress {
                     let address = self.source.next(machine, Type::Ptr)? as u64;
                     machine.put_text(address, &found)?;
                 }
-                Ok(true)
+                Ok(Found::Item)
             }
             b'd' | b'i' | b'u' | b'x' | b'X' | b'o' | b'p' => {
                 let base = match conversion {
@@ -243,10 +387,14 @@ impl Scan<'_, '_> {
                     b'i' => 0,
                     _ => 16,
                 };
-                let found = self.take(machine, width, &|before, b| in_integer(before, b, base))?;
-                let (value, used, _) = super::stdlib::integer(&found, base, false);
+                let unsigned = !matches!(conversion, b'd' | b'i');
+                let (found, base) = self.integer(machine, &mut left, base)?;
+                let (value, used, fits) = super::stdlib::integer(&found, base, unsigned);
                 if used == 0 {
-                    return Ok(false);
+                    return Ok(Found::Other);
+                }
+                if !fits {
+                    machine.set_errno(ERANGE);
                 }
                 if !suppress {
                     let address = self.source.next(machine, Type::Ptr)? as u64;
@@ -256,18 +404,23 @@ impl Scan<'_, '_> {
                         .memory
                         .store(ty, address, ty.canonical(value as u64))?;
                 }
-                Ok(true)
+                Ok(Found::Item)
             }
             b'f' | b'e' | b'g' | b'E' | b'G' | b'F' | b'a' | b'A' => {
-                let found = self.take(machine, width, &in_float)?;
+                let Some(found) = self.float(machine, &mut left)? else {
+                    return Ok(Found::Other);
+                };
                 let (ty, of) = match length {
                     b"L" => (Type::F80, None),
                     b"l" => (Type::F64, Some(Ty::F64)),
                     _ => (Type::F32, Some(Ty::F32)),
                 };
-                let (bits, used) = super::stdlib::float(&found, ty);
+                let ReadFloat { bits, used, errno } = float(&found, ty);
+                if errno != 0 {
+                    machine.set_errno(errno);
+                }
                 if used == 0 {
-                    return Ok(false);
+                    return Ok(Found::Other);
                 }
                 if !suppress {
                     let address = self.source.next(machine, Type::Ptr)? as u64;
@@ -276,7 +429,7 @@ impl Scan<'_, '_> {
                         None => machine.memory.store_wide(16, address, bits)?,
                     }
                 }
-                Ok(true)
+                Ok(Found::Item)
             }
             other => Err(Stop::Unsupported(format!(
                 "the conversion %{} of scanf",
@@ -294,9 +447,10 @@ fn in_set(set: &[u8], byte: u8) -> bool {
     let mut found = false;
     let mut at = 0;
     while at < set.len() {
-        if set.get(at + 1) == Some(&b'-') && at + 2 < set.len() {
-            found |= (set[at]..=set[at + 2]).contains(&byte);
-            at += 3;
+        // The end of one range may begin the next. Where the end is the lesser one, the three characters are members.
+        if set[at] == b'-' && at > 0 && at + 1 < set.len() && set[at - 1] <= set[at + 1] {
+            found |= (set[at - 1]..set[at + 1]).contains(&byte);
+            at += 1;
         } else {
             found |= set[at] == byte;
             at += 1;
@@ -305,36 +459,6 @@ fn in_set(set: &[u8], byte: u8) -> bool {
     found != negated
 }
 
-fn in_integer(before: &[u8], byte: u8, base: u32) -> bool {
-    let digits = before
-        .strip_prefix(b"-")
-        .or_else(|| before.strip_prefix(b"+"))
-        .unwrap_or(before);
-    match byte {
-        b'+' | b'-' => before.is_empty(),
-        b'x' | b'X' => digits == b"0" && (base == 16 || base == 0),
-        _ => {
-            let hex = digits.len() > 1 && matches!(digits[1], b'x' | b'X');
-            let base = match base {
-                0 if hex => 16,
-                0 if digits.starts_with(b"0") => 8,
-                0 => 10,
-                base => base,
-            };
-            char::from(byte).is_digit(base)
-        }
-    }
-}
-
-fn in_float(before: &[u8], byte: u8) -> bool {
-    match byte {
-        b'+' | b'-' => before.last().is_none_or(|b| matches!(b, b'e' | b'E')),
-        b'.' => !before.contains(&b'.') && !before.contains(&b'e'),
-        b'e' | b'E' => before.iter().any(u8::is_ascii_digit) && !before.contains(&b'e'),
-        b'0'..=b'9' => true,
-        b'i' | b'n' | b'f' | b'a' | b't' | b'y' | b'I' | b'N' | b'F' | b'A' | b'T' | b'Y' => {
-            !before.iter().any(u8::is_ascii_digit)
-        }
-        _ => false,
-    }
+fn either_case(letter: u8) -> [u8; 2] {
+    [letter.to_ascii_lowercase(), letter.to_ascii_uppercase()]
 }

@@ -1,12 +1,15 @@
 //! `stdlib.h`: allocation, conversion, sorting, random numbers, the end of the program.
 
-use patchwright_ir::{Type, wide};
+use std::ffi::c_char;
+
+use patchwright_ir::{Type, extended as exact};
 use patchwright_semantics::Ty;
 
 use super::{
     calling::{Args, Native, int, word},
     kept::Jump,
     random::Random48,
+    real::noticing_errno,
     signals,
 };
 use crate::{
@@ -97,7 +100,11 @@ pub(super) fn find(name: &str) -> Option<Native> {
         },
         "atof" => |m, a| {
             let text = m.text(a.word(0)?)?;
-            Ok(float(&text, Type::F64).0)
+            let ReadFloat { bits, errno, .. } = float(&text, Type::F64);
+            if errno != 0 {
+                m.set_errno(errno);
+            }
+            Ok(bits)
         },
         "strtol" | "strtoll" | "strtoimax" | "__isoc23_strtol" | "__isoc23_strtoll"
         | "__strtol_internal" => |m, a| to_integer(m, a, false),
@@ -343,143 +350,80 @@ fn to_integer(m: &mut Machine<'_>, a: &Args<'_>, unsigned: bool) -> Run<u128> {
     word(value as u64)
 }
 
-/// The value of the longest prefix that is a float, and how many bytes it has.
-pub(super) fn float(text: &[u8], ty: Type) -> (u128, usize) {
-    let start = text
-        .iter()
-        .position(|b| !matches!(b, b' ' | 9..=13))
-        .unwrap_or(text.len());
-    let mut at = start;
-    let negative = text.get(at) == Some(&b'-');
-    at += usize::from(negative || text.get(at) == Some(&b'+'));
-    let rest = &text[at..];
-    let word_at = |word: &str| {
-        rest.get(..word.len())
-            .is_some_and(|head| head.eq_ignore_ascii_case(word.as_bytes()))
-    };
-    let sign = |bits: u128| -> u128 {
-        let flip = 1u128
-            << if ty == Type::F80 {
-                79
-            } else {
-                ty.size() * 8 - 1
-            };
-        if negative { bits ^ flip } else { bits }
-    };
-    // `nan(TEXT)`: which of them it is, which is not kept.
-    let tag = |name: &str, rest: &[u8]| {
-        let is_word = |&c: &u8| c.is_ascii_alphanumeric() || c == b'_';
-        let length = rest.iter().skip(1).take_while(|c| is_word(c)).count();
-        match rest.first() == Some(&b'(') && rest.get(length + 1) == Some(&b')') {
-            true if name == "nan" => length + 2,
-            _ => 0,
-        }
-    };
-    for (name, length) in [("infinity", 8), ("inf", 3), ("nan", 3)] {
-        if word_at(name) {
-            let bits = wide::parse_float(ty, &name[..3]).unwrap_or(0);
-            return (sign(bits), at + length + tag(name, &rest[length..]));
-        }
-    }
-    if rest.len() > 2
-        && rest[0] == b'0'
-        && matches!(rest[1], b'x' | b'X')
-        && let Some((bits, used)) = hexadecimal(&rest[2..], ty)
-    {
-        return (sign(bits), at + 2 + used);
-    }
-    let digits = |from: usize| {
-        text[from..]
-            .iter()
-            .take_while(|b| b.is_ascii_digit())
-            .count()
-    };
-    let whole = digits(at);
-    let mut end = at + whole;
-    let mut places = 0;
-    if text.get(end) == Some(&b'.') {
-        places = digits(end + 1);
-        if whole + places > 0 {
-            end += 1 + places;
-        }
-    }
-    if whole + places == 0 {
-        return (0, 0);
-    }
-    if matches!(text.get(end), Some(b'e' | b'E')) {
-        let mut exponent = end + 1;
-        exponent += usize::from(matches!(text.get(exponent), Some(b'+' | b'-')));
-        let count = digits(exponent);
-        if count > 0 {
-            end = exponent + count;
-        }
-    }
-    let number = String::from_utf8_lossy(&text[at..end]).into_owned();
-    (sign(wide::parse_float(ty, &number).unwrap_or(0)), end)
+/// A text read as a float.
+pub(super) struct ReadFloat {
+    pub(super) bits: u128,
+    /// How many bytes of the text are the float: none where there is no float.
+    pub(super) used: usize,
+    /// What `errno` becomes; 0 where it stays.
+    pub(super) errno: i32,
 }
 
-/// What follows `0x`: exact as long as it has at most 64 bits.
-fn hexadecimal(text: &[u8], ty: Type) -> Option<(u128, usize)> {
-    let mut mantissa = 0u64;
-    let mut exponent = 0i32;
-    let mut at = 0;
-    let mut seen = false;
-    let mut point = false;
-    while let Some(&byte) = text.get(at) {
-        if byte == b'.' && !point {
-            point = true;
-        } else if let Some(digit) = char::from(byte).to_digit(16) {
-            seen = true;
-            if mantissa >> 60 == 0 {
-                mantissa = mantissa << 4 | u64::from(digit);
-                exponent -= if point { 4 } else { 0 };
-            } else {
-                exponent += if point { 0 } else { 4 };
-            }
-        } else {
-            break;
+/// The longest prefix of a text that is a float, as this machine's C library reads it.
+pub(super) fn float(text: &[u8], ty: Type) -> ReadFloat {
+    let length = text.iter().position(|&b| b == 0).unwrap_or(text.len());
+    let mut text = text[..length].to_vec();
+    text.push(0);
+    let mut end = std::ptr::null_mut();
+    let start = text.as_ptr().cast();
+    let (bits, errno) = match ty {
+        Type::F32 => {
+            // SAFETY: the text ends with 0, and the end is written to a variable that lives during the call.
+            let (value, errno) = noticing_errno(|| unsafe { strtof32(start, &mut end) });
+            (u128::from(value.to_bits()), errno)
         }
-        at += 1;
-    }
-    if !seen {
-        return None;
-    }
-    if matches!(text.get(at), Some(b'p' | b'P')) {
-        let sign = usize::from(matches!(text.get(at + 1), Some(b'+' | b'-')));
-        let digits = text[at + 1 + sign..]
-            .iter()
-            .take_while(|b| b.is_ascii_digit())
-            .count();
-        if digits > 0 {
-            let number = String::from_utf8_lossy(&text[at + 1..at + 1 + sign + digits]);
-            exponent += number.parse::<i32>().unwrap_or(0);
-            at += 1 + sign + digits;
+        _ => {
+            // SAFETY: as above.
+            let (value, errno) = noticing_errno(|| unsafe { strtof64(start, &mut end) });
+            (u128::from(value.to_bits()), errno)
         }
-    }
-    let bits = if mantissa == 0 {
-        0
-    } else {
-        let shift = mantissa.leading_zeros();
-        let biased = exponent - shift as i32 + 63 + 16383;
-        if !(1..0x7fff).contains(&biased) {
-            return None;
-        }
-        u128::from(mantissa << shift) | (biased as u128) << 64
     };
-    Some((wide::convert(Type::F80, ty, bits)?, at))
+    let used = end as usize - start as usize;
+    match ty {
+        Type::F80 => {
+            let (bits, is_in_range) = long_double(&text[..used], bits);
+            let errno = if is_in_range { 0 } else { ERANGE };
+            ReadFloat { bits, used, errno }
+        }
+        _ => ReadFloat { bits, used, errno },
+    }
+}
+
+pub(super) const ERANGE: i32 = 34;
+
+unsafe extern "C" {
+    fn strtof32(text: *const c_char, end: *mut *mut c_char) -> f32;
+    fn strtof64(text: *const c_char, end: *mut *mut c_char) -> f64;
+}
+
+/// The `long double` of a text that `strtod` has read completely as `double`, and whether it is in the range of its type.
+fn long_double(text: &[u8], double: u128) -> (u128, bool) {
+    let space = text.iter().take_while(|b| matches!(b, b' ' | 9..=13));
+    let number = &text[space.count()..];
+    let negative = number.first() == Some(&b'-');
+    let number = match number.first() {
+        Some(b'+' | b'-') => &number[1..],
+        _ => number,
+    };
+    let (bits, is_in_range) = match number.first() {
+        None => (0, true),
+        // What tells one `nan(TEXT)` from the others stands in the lowest bits, in both types.
+        Some(b'n' | b'N') => (0x7fff << 64 | 0b11 << 62 | double & ((1 << 51) - 1), true),
+        Some(b'i' | b'I') => (0x7fff << 64 | 1 << 63, true),
+        Some(_) => exact::read(&String::from_utf8_lossy(number)).unwrap_or((0, true)),
+    };
+    (bits | u128::from(negative) << 79, is_in_range)
 }
 
 fn to_float(m: &mut Machine<'_>, a: &Args<'_>, ty: Type) -> Run<u128> {
     let (at, end) = (a.word(0)?, a.word(1)?);
     let text = m.text(at)?;
-    let (bits, used) = float(&text, ty);
+    let ReadFloat { bits, used, errno } = float(&text, ty);
     if end != 0 {
         m.memory.store(Ty::U64, end, at + used as u64)?;
     }
-    let wide = wide::convert(ty, Type::F64, bits).unwrap_or(0) as u64;
-    let infinite = f64::from_bits(wide).is_infinite();
-    if infinite && text[..used].iter().any(u8::is_ascii_digit) && ty != Type::F80 {
-        m.set_errno(34);
+    if errno != 0 {
+        m.set_errno(errno);
     }
     Ok(bits)
 }
