@@ -261,3 +261,31 @@ fn enumerations_and_pointers_to_functions_are_made() {
         ),
     ]);
 }
+
+#[test]
+fn old_style_definitions_get_promoted_arguments() {
+    fail_wherever_executed(&[
+        (
+            "narrow",
+            "void f(s, c) short s; char c; {\n assert(s != 3 || c != 7); }",
+        ),
+        (
+            "floating",
+            "void f(a, x) int a; float x; {\n assert(a != 2 || x != 1.5f); }",
+        ),
+        (
+            "unsigned_one",
+            "void f(b) unsigned char b; {\n assert(b != 200); }",
+        ),
+        (
+            "mixed",
+            "void f(p, s) const char *p; short s; {\n assert(*p != 'x' || s != 3); }",
+        ),
+    ]);
+    let mut reader = Reader::new();
+    let library = reader.library();
+    let text = "#include <assert.h>\nvoid f(s) short s; { assert(s >= -32768 && s <= 32767); }\n";
+    let sources = [reader.source("narrowed.c", text)];
+    let verdict = deep(|| verdict(&sources, &library, &asked()));
+    assert!(matches!(verdict, Verdict::Proved), "{verdict:?}");
+}
