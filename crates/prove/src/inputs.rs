@@ -259,6 +259,13 @@ fn taken_for(unit: &TranslationUnit, function: &Function, parameter: VarId) -> O
     }
 }
 
+fn is_array(types: &TypeTable, ty: TypeId) -> bool {
+    matches!(
+        types.kind(ty),
+        TypeKind::Array(..) | TypeKind::VariableArray(..)
+    )
+}
+
 /// Makes shapes of types.
 struct Builder<'a> {
     types: &'a TypeTable,
@@ -305,6 +312,14 @@ impl Builder<'_> {
             return Some(Shape::Function { nullable });
         }
         let (to, cast) = match (types.kind(to), self.taken_for) {
+            // An array whose length is computed: its elements follow each other.
+            _ if types.is_variable(to) => {
+                let mut element = to;
+                while let (true, Some(of)) = (is_array(types, element), types.element(element)) {
+                    element = of;
+                }
+                (Some(element), types.spelling(element))
+            }
             (TypeKind::Void, Some(other)) if is_parameter => (Some(other), types.spelling(other)),
             (TypeKind::Void, _) => (None, Some("unsigned char".to_owned())),
             _ => (Some(to), None),

@@ -289,3 +289,35 @@ fn old_style_definitions_get_promoted_arguments() {
     let verdict = deep(|| verdict(&sources, &library, &asked()));
     assert!(matches!(verdict, Verdict::Proved), "{verdict:?}");
 }
+
+#[test]
+fn arrays_whose_length_is_a_parameter_lead_to_elements() {
+    fail_wherever_executed(&[
+        (
+            "square",
+            "void f(int n, int m[n][n]) { if (n == 2)\n assert(m[1][1] != 7); }",
+        ),
+        (
+            "columns",
+            "void f(int n, int m[][n]) { if (n == 2)\n assert(m[0][1] != 7); }",
+        ),
+        (
+            "constant_rows",
+            "void f(int n, const int m[2][n]) { if (n == 2)\n assert(m[1][0] != 7); }",
+        ),
+        (
+            "row",
+            "void f(int n, int v[n]) { if (n == 2)\n assert(v[0] != 7); }",
+        ),
+        (
+            "structures",
+            "struct s { int a; const int b; };\nvoid f(int n, struct s m[n][n]) { if (n == 1)\n assert(m[0][0].b != 7); }",
+        ),
+    ]);
+    let mut reader = Reader::new();
+    let library = reader.library();
+    let text = "int f(int n, int m[n][n]) { return n == 1 ? m[0][0] : 0; }\n";
+    let sources = [reader.source("first.c", text)];
+    let verdict = deep(|| verdict(&sources, &library, &asked()));
+    assert!(matches!(verdict, Verdict::Proved), "{verdict:?}");
+}
