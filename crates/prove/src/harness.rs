@@ -71,7 +71,7 @@ pub fn harness(
         text.push_str("void abort(void);\nvoid _Exit(int);\n");
         functions(&mut text, unit, inputs)?;
     }
-    define_elsewhere(&mut text, sources, inputs);
+    define_elsewhere(&mut text, sources, inputs)?;
     // Into which arrays others lead is known only when all pointers are made.
     let types = Types::of(unit, &found.parameters);
     let mut before = Filler::new(inputs, types.clone(), BTreeSet::new(), shown);
@@ -106,7 +106,7 @@ pub fn harness(
         let _ = write!(text, "{FUNCTIONS}{functions}");
     }
     text.push_str("\nint main(void)\n{\n");
-    initial_values(&mut text, inputs)?;
+    initial_values(&mut text, sources, inputs)?;
     text.push_str(&body);
     let arguments = passed.join(", ");
     let is_void = matches!(unit.types.kind(found.return_type), TypeKind::Void);

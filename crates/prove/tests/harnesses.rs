@@ -321,3 +321,33 @@ fn arrays_whose_length_is_a_parameter_lead_to_elements() {
     let verdict = deep(|| verdict(&sources, &library, &asked()));
     assert!(matches!(verdict, Verdict::Proved), "{verdict:?}");
 }
+
+#[test]
+fn const_objects_of_other_files_begin_with_their_values() {
+    fail_wherever_executed(&[
+        (
+            "number",
+            "extern const int k;\nextern int n;\nvoid f(void) {\n assert(k != 3 || n != 2); }",
+        ),
+        (
+            "table",
+            "extern const short t[4];\nvoid f(void) {\n assert(t[1] != 3 || t[3] != -2); }",
+        ),
+        (
+            "unknown_length",
+            "extern const int t[];\nvoid f(void) {\n assert(t[1] != 3); }",
+        ),
+        (
+            "structure",
+            "extern const struct { char c; double d; int a[2]; } s;\nvoid f(void) {\n assert(s.c != 'x' || s.d != 1.5 || s.a[1] != 3); }",
+        ),
+        (
+            "structures",
+            "struct s { const int a; int b; };\nextern struct s s[2];\nvoid f(void) {\n assert(s[1].a != 3); }",
+        ),
+        (
+            "rows",
+            "extern const int m[2][3];\nvoid f(void) {\n assert(m[1][2] != 7); }",
+        ),
+    ]);
+}
