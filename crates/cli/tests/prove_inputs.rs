@@ -269,3 +269,45 @@ fn assumptions_are_made_of_all_types_of_parameters() {
         assert_eq!(status, Some(0), "{name}: {text}{errors}");
     }
 }
+
+#[test]
+fn pointers_that_may_lead_anywhere_are_no_fault_of_the_tool() {
+    let place = Place::new();
+    for (name, source, flag) in [
+        (
+            "global",
+            "const char *g; int f(void) { return g ? g[2] : 0; }",
+            "--havoc",
+        ),
+        (
+            "member",
+            "struct { int n; int *v; } g; int f(void) { int s = 0; for (int i = 0; i < g.n; i++) s += g.v[i]; return s; }",
+            "--havoc",
+        ),
+        (
+            "function",
+            "static int (*hook)(int); void set(int (*h)(int)) { hook = h; } int f(int x) { return hook ? hook(x) : 0; }",
+            "--havoc",
+        ),
+        (
+            "elsewhere",
+            "extern int *p; int f(void) { return p ? *p : 0; }",
+            "--json",
+        ),
+        (
+            "names",
+            "extern char *const names[3]; int f(unsigned i) { return i < 3 && names[i] ? names[i][0] : 0; }",
+            "--json",
+        ),
+    ] {
+        let file = format!("{name}.c");
+        place.write(&file, format!("{source}\n"));
+        let path = format!("project/{file}");
+        let (status, text, errors) = prove(&place, &[path.as_str(), "--function", "f", flag]);
+        assert!(
+            matches!(status, Some(1 | 2)),
+            "{name}: {status:?} {text}{errors}"
+        );
+        assert!(!errors.contains("bug"), "{name}: {errors}");
+    }
+}

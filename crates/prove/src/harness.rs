@@ -20,7 +20,7 @@ use declared::argument;
 pub use declared::writable;
 use filler::{Filler, Types};
 use whole::{define_elsewhere, functions, initial_values};
-pub use whole::{has_initial_values, initial_harness, main_harness};
+pub use whole::{has_initial_values, initial_harness, main_harness, pointers_at_start};
 
 /// Who executes the file: a compiler's program or the interpreter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -50,7 +50,7 @@ pub use decider::OneByOne;
 pub use enumerate::enumerate;
 pub use harness::{
     For, HarnessError, Parts, harness, has_initial_values, initial_harness, main_harness,
-    number_of_pointer, pointers, writable,
+    number_of_pointer, pointers, pointers_at_start, writable,
 };
 pub use induction::{Induction, Inductive};
 pub use level::Level;

@@ -368,3 +368,34 @@ pub fn initial_harness(sources: &[Source], inputs: &[Given]) -> Result<String, H
 pub fn has_initial_values(inputs: &[Given]) -> bool {
     initial(inputs).next().is_some()
 }
+
+/// Returns the names of the objects that hold pointers and any value at the start. Where a pointer among them leads may be what no
+/// execution can be given.
+pub fn pointers_at_start(sources: &[Source], inputs: &[Given]) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for (_, _, name, _) in all_initial(inputs) {
+        let holds = sources.iter().any(|source| {
+            let unit = &source.unit;
+            unit.globals.iter().any(|&id| {
+                let variable = unit.variable(id);
+                variable.name == name && has_pointer(&unit.types, variable.ty)
+            })
+        });
+        if holds && !found.iter().any(|one| one == name) {
+            found.push(name.to_owned());
+        }
+    }
+    found
+}
+
+fn has_pointer(types: &TypeTable, ty: TypeId) -> bool {
+    match types.kind(ty) {
+        TypeKind::Pointer(_) => true,
+        TypeKind::Array(of, _) => has_pointer(types, *of),
+        TypeKind::Record(id) => {
+            let fields = types.record(*id).fields.as_deref().unwrap_or_default();
+            fields.iter().any(|field| has_pointer(types, field.ty))
+        }
+        _ => false,
+    }
+}
