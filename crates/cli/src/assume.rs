@@ -2,13 +2,12 @@
 
 use std::path::PathBuf;
 
+use patchwright_csource::{lex, types::TypeKind};
 use patchwright_exec::files;
-use patchwright_prove::{Source, find};
+pub use patchwright_prove::ASSUMING;
+use patchwright_prove::{Source, find, writable};
 
 use crate::encoded::{Problem, Reader};
-
-/// The name of the wrapper.
-pub const ASSUMING: &str = "patchwright_assuming";
 
 /// Reads the source of a function again, with a wrapper behind it that assumes `conditions` and calls the
 /// function. `called` gives the name that the conditions use for each parameter.
@@ -22,6 +21,9 @@ pub fn assuming(
     name: &str,
     called: &dyn Fn(&str) -> String,
 ) -> Result<(), Problem> {
+    for condition in conditions {
+        refuse_assignment(condition)?;
+    }
     let (position, function) = find(sources, name).map_err(Problem::of)?;
     let source = &sources[position];
     let types = &source.unit.types;
@@ -30,31 +32,43 @@ pub fn assuming(
             "--assume: the type of {what} of `{name}` cannot be written in C"
         ))
     };
-    let result = types
-        .spelling(function.return_type)
-        .ok_or_else(|| unknown("the result"))?;
     let mut given = Vec::new();
     let mut passed = Vec::new();
-    for &parameter in &function.parameters {
+    let mut old_style = false;
+    let declaration = source.unit.declarations.get(name);
+    for (index, &parameter) in function.parameters.iter().enumerate() {
         let variable = source.unit.variable(parameter);
-        let spelled = types.spelling(variable.ty);
-        let spelled =
-            spelled.ok_or_else(|| unknown(&format!("the parameter `{}`", variable.name)))?;
         let own = called(&variable.name);
-        given.push(format!("{spelled} {own}"));
+        // A pointer to a function, or to an array whose length is computed, is handed on as one to `void`.
+        let declared = types
+            .declaration(variable.ty, &own)
+            .or_else(|| writable(types, variable.ty, &own))
+            .ok_or_else(|| unknown(&format!("the parameter `{}`", variable.name)))?;
+        let handed_over = declaration.and_then(|own| own.parameters.get(index));
+        let is_number = types.integer_kind(variable.ty).is_some()
+            || matches!(types.kind(variable.ty), TypeKind::Float(_));
+        old_style |= is_number
+            && handed_over.is_some_and(|&other| types.kind(other) != types.kind(variable.ty));
+        given.push(declared);
         passed.push(own);
     }
     let conditions: Vec<String> = conditions.iter().map(|text| format!("({text})")).collect();
-    let returns = if result == "void" { "" } else { "return " };
+    let is_void = matches!(types.kind(function.return_type), TypeKind::Void);
+    let returns = if is_void { "" } else { "return " };
+    let head = match old_style {
+        // It gets its arguments promoted, as the function does.
+        true => format!("{ASSUMING}({}) {};", passed.join(", "), given.join("; ")),
+        false if given.is_empty() => format!("{ASSUMING}(void)"),
+        false => format!("{ASSUMING}({})", given.join(", ")),
+    };
+    let head = types
+        .declaration(function.return_type, &head)
+        .ok_or_else(|| unknown("the result"))?;
     let text = format!(
         "#include \"{path}\"\n#line 1 \"--assume\"\nextern void __VERIFIER_assume();\n\
-         static {result} {ASSUMING}({given})\n{{\n    __VERIFIER_assume({condition} ? 1 : 0);\n    \
+         static {head}\n{{\n    __VERIFIER_assume({condition} ? 1 : 0);\n    \
          {returns}{name}({passed});\n}}\nvoid *const patchwright_keep = (void *){ASSUMING};\n",
         path = source.path,
-        given = match given.is_empty() {
-            true => "void".to_owned(),
-            false => given.join(", "),
-        },
         condition = format_args!("({})", conditions.join(" && ")),
         passed = passed.join(", "),
     );
@@ -72,4 +86,23 @@ pub fn assuming(
     unit.wanted = wanted;
     sources[position].unit = unit;
     Ok(())
+}
+
+/// An assumption says what holds, and changes nothing.
+fn refuse_assignment(condition: &str) -> Result<(), Problem> {
+    let changes = |word: &str| match word {
+        "++" | "--" => true,
+        "==" | "!=" | "<=" | ">=" => false,
+        _ => word.ends_with('=') && !word.starts_with(['"', '\'']),
+    };
+    let tokens = lex::tokens(condition);
+    match tokens.iter().find(|(word, _)| changes(word)) {
+        None => Ok(()),
+        Some(("=", _)) => Err(Problem::Input(format!(
+            "`--assume '{condition}'`: an assumption must not assign; did you mean `==`?"
+        ))),
+        Some((word, _)) => Err(Problem::Input(format!(
+            "`--assume '{condition}'`: an assumption must not change anything, and `{word}` does"
+        ))),
+    }
 }

@@ -186,3 +186,128 @@ fn what_a_program_leaves_in_its_variables_when_it_ends_is_nobodys_concern() {
     let (status, text, errors) = prove(&place, &["project/one.c", "--like", "project/two.c"]);
     assert_eq!(status, Some(0), "{text}{errors}");
 }
+
+#[test]
+fn an_assumption_that_cannot_be_evaluated_does_not_hold() {
+    let place = Place::new();
+    let source = "#include <assert.h>\nvoid f(int x, int y) {\n  assert(y != 0);\n  assert(x != 0);\n  assert(y > 0);\n}\n";
+    place.write("ratio.c", source);
+    let flags = ["project/ratio.c", "--function", "f", "--assume"];
+    let (status, text, errors) = prove(&place, &[&flags[..], &["x / y > 2"]].concat());
+    assert_eq!(status, Some(1), "{text}{errors}");
+    assert!(text.contains("ratio.c:5 in f"), "{text}");
+    assert!(!text.contains("Not confirmed"), "{text}");
+    let (status, text, errors) = prove(&place, &[&flags[..], &["x / y > 2 && y > 0"]].concat());
+    assert_eq!(status, Some(0), "{text}{errors}");
+    let flags = ["--assume", "x / y > 2", "--function", "f"];
+    place.write("old.c", source);
+    place.write("new.c", source.replace("y != 0", "y"));
+    let report = place.compared(&flags, 0);
+    assert_eq!(report["verdict"], "equal", "{report}");
+}
+
+#[test]
+fn an_assumption_must_not_assign() {
+    let place = Place::new();
+    place.write(
+        "three.c",
+        "#include <assert.h>\nvoid f(int x) { assert(x != 3); }\n",
+    );
+    let flags = ["project/three.c", "--function", "f", "--assume"];
+    for (condition, hint) in [
+        ("x = 3", "an assumption must not assign; did you mean `==`?"),
+        ("x++ < 3", "must not change anything, and `++` does"),
+        ("(x += 3) > 3", "must not change anything, and `+=` does"),
+    ] {
+        let (status, text, errors) = prove(&place, &[&flags[..], &[condition]].concat());
+        assert_eq!(status, Some(2), "{text}{errors}");
+        assert!(errors.contains(hint), "{errors}");
+        assert!(
+            errors.contains(&format!("--assume '{condition}'")),
+            "{errors}"
+        );
+    }
+    let (status, text, errors) = prove(&place, &[&flags[..], &["x == '=' || x >= 4"]].concat());
+    assert_eq!(status, Some(0), "{text}{errors}");
+}
+
+#[test]
+fn assumptions_are_made_of_all_types_of_parameters() {
+    let place = Place::new();
+    for (name, source, condition) in [
+        (
+            "old",
+            "void f(s, x) short s; float x; { assert(s > 2 && x < 1); }",
+            "s > 2 && x < 1",
+        ),
+        (
+            "rows",
+            "void f(int m[2][3]) { assert(m[1][2] == 7); }",
+            "m[1][2] == 7",
+        ),
+        (
+            "square",
+            "void f(int n, int m[n][n]) { assert(n < 3); }",
+            "n < 3",
+        ),
+        (
+            "given",
+            "void f(int (*get)(void), int n) { assert(n < 3); }",
+            "n < 3",
+        ),
+        (
+            "row",
+            "int rows[2][3]; int (*f(int n))[3] { assert(n < 3); return rows; }",
+            "n < 3",
+        ),
+    ] {
+        let file = format!("{name}.c");
+        place.write(&file, format!("#include <assert.h>\n{source}\n"));
+        let path = format!("project/{file}");
+        let flags = [path.as_str(), "--function", "f", "--assume", condition];
+        let (status, text, errors) = prove(&place, &flags);
+        assert_eq!(status, Some(0), "{name}: {text}{errors}");
+    }
+}
+
+#[test]
+fn pointers_that_may_lead_anywhere_are_no_fault_of_the_tool() {
+    let place = Place::new();
+    for (name, source, flag) in [
+        (
+            "global",
+            "const char *g; int f(void) { return g ? g[2] : 0; }",
+            "--havoc",
+        ),
+        (
+            "member",
+            "struct { int n; int *v; } g; int f(void) { int s = 0; for (int i = 0; i < g.n; i++) s += g.v[i]; return s; }",
+            "--havoc",
+        ),
+        (
+            "function",
+            "static int (*hook)(int); void set(int (*h)(int)) { hook = h; } int f(int x) { return hook ? hook(x) : 0; }",
+            "--havoc",
+        ),
+        (
+            "elsewhere",
+            "extern int *p; int f(void) { return p ? *p : 0; }",
+            "--json",
+        ),
+        (
+            "names",
+            "extern char *const names[3]; int f(unsigned i) { return i < 3 && names[i] ? names[i][0] : 0; }",
+            "--json",
+        ),
+    ] {
+        let file = format!("{name}.c");
+        place.write(&file, format!("{source}\n"));
+        let path = format!("project/{file}");
+        let (status, text, errors) = prove(&place, &[path.as_str(), "--function", "f", flag]);
+        assert!(
+            matches!(status, Some(1 | 2)),
+            "{name}: {status:?} {text}{errors}"
+        );
+        assert!(!errors.contains("bug"), "{name}: {errors}");
+    }
+}

@@ -1,5 +1,6 @@
 //! Two programs over the same inputs: their visible effects, and what is not known of them.
 
+use patchwright_prove::excuse;
 use patchwright_solve::{Rings, Term, Terms};
 use patchwright_symbolic::{
     Difference, Encoding, FailureKind, Input, InputKind, LEFT_OPEN, MEMORY_IS_THERE, NOTHING_KEPT,
@@ -135,6 +136,9 @@ impl Pair {
         holders: &[Holder],
         input: u32,
     ) -> Pair {
+        for encoding in [&mut old, &mut new] {
+            excuse(terms, encoding);
+        }
         let alone_there = match is_program {
             true => Vec::new(),
             false => changed_alone(terms, &old, &new),

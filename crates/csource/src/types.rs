@@ -395,6 +395,12 @@ impl TypeTable {
         self.spell(id, String::new())
     }
 
+    /// Returns the declaration of a variable of the type as C code: `int (*rows)[3]`. It is `None` where [`TypeTable::spelling`]
+    /// is.
+    pub fn declaration(&self, id: TypeId, name: &str) -> Option<String> {
+        self.spell(id, name.to_owned())
+    }
+
     fn spell(&self, id: TypeId, declarator: String) -> Option<String> {
         let entry = &self.entries[id.0 as usize];
         let mut prefix = String::new();

@@ -1,5 +1,6 @@
 //! Writes a counterexample as a C file, which makes the inputs and calls the function.
 
+mod declared;
 mod filler;
 mod whole;
 
@@ -15,9 +16,11 @@ use crate::{
     source::{EntryError, Source, find},
     verdict::Given,
 };
-use filler::Filler;
+use declared::argument;
+pub use declared::writable;
+use filler::{Filler, Types};
 use whole::{define_elsewhere, functions, initial_values};
-pub use whole::{has_initial_values, initial_harness, main_harness};
+pub use whole::{has_initial_values, initial_harness, main_harness, pointers_at_start};
 
 /// Who executes the file: a compiler's program or the interpreter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,32 +71,29 @@ pub fn harness(
         text.push_str("void abort(void);\nvoid _Exit(int);\n");
         functions(&mut text, unit, inputs)?;
     }
-    define_elsewhere(&mut text, sources, inputs);
+    define_elsewhere(&mut text, sources, inputs)?;
     // Into which arrays others lead is known only when all pointers are made.
-    let mut before = Filler::new(inputs, BTreeSet::new(), shown);
+    let types = Types::of(unit, &found.parameters);
+    let mut before = Filler::new(inputs, types.clone(), BTreeSet::new(), shown);
     before.all(shapes)?;
-    let mut filler = Filler::new(inputs, before.reached, shown);
+    let mut filler = Filler::new(inputs, types, before.reached, shown);
     if shapes.iter().any(|one| has_functions(&one.shape)) {
         filler.begin_functions();
     }
     let mut names = Vec::new();
+    let mut passed = Vec::new();
     for (shape, &parameter) in shapes.iter().zip(&found.parameters) {
         let variable = unit.variable(parameter);
-        // Pointers to functions have no plain spelling.
-        let is_function = matches!(shape.shape, Shape::Function { .. });
-        let spelled = match unit.types.spelling(variable.ty) {
-            Some(spelled) => spelled,
-            None if is_function => "void *".to_owned(),
-            None => {
-                let reason = format!("the type of the parameter `{}` has no name", variable.name);
-                return Err(HarnessError::Inexpressible(reason));
-            }
-        };
-        // What is made has to be written, so nothing is `const` here.
-        let spelled = spelled.replace("const ", "");
         // The names of the shapes are those of the inputs, also where a reference has others.
-        let _ = writeln!(filler.text, "    {spelled} {};", shape.name);
+        let Some((declared, handed)) =
+            argument(&unit.types, variable.ty, &shape.shape, &shape.name)
+        else {
+            let reason = format!("the type of the parameter `{}` has no name", variable.name);
+            return Err(HarnessError::Inexpressible(reason));
+        };
+        let _ = writeln!(filler.text, "    {declared};");
         names.push(shape.name.clone());
+        passed.push(handed);
     }
     filler.all(shapes)?;
     let Filler {
@@ -106,9 +106,9 @@ pub fn harness(
         let _ = write!(text, "{FUNCTIONS}{functions}");
     }
     text.push_str("\nint main(void)\n{\n");
-    initial_values(&mut text, inputs)?;
+    initial_values(&mut text, sources, inputs)?;
     text.push_str(&body);
-    let arguments = names.join(", ");
+    let arguments = passed.join(", ");
     let is_void = matches!(unit.types.kind(found.return_type), TypeKind::Void);
     // A parameter may have this name.
     let mut result = "result".to_owned();
@@ -117,11 +117,13 @@ pub fn harness(
     }
     match (shown, is_void) {
         (true, false) => {
-            // Pointers to functions have no plain spelling.
-            let spelled = unit.types.spelling(found.return_type);
-            let spelled = spelled.unwrap_or_else(|| format!("__typeof__({function}({arguments}))"));
+            let declared = writable(&unit.types, found.return_type, &result);
+            let declared =
+                declared.unwrap_or_else(|| format!("__typeof__({function}({arguments})) {result}"));
             let is_pointer = matches!(unit.types.kind(found.return_type), TypeKind::Pointer(_));
-            let _ = writeln!(text, "    {spelled} {result} = {function}({arguments});");
+            // Where it differs from the function's type, C has it converted.
+            let cast = if is_pointer { "(void *)" } else { "" };
+            let _ = writeln!(text, "    {declared} = {cast}{function}({arguments});");
             if is_pointer {
                 place_of_result(&mut text, &result, &made);
                 print_bytes(&mut text, "result", "&where", "sizeof where", &[]);

@@ -20,6 +20,8 @@ use patchwright_symbolic::{
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::spec::excuse;
+
 /// Conflicts that a question may cost.
 const EFFORT: u64 = 20_000;
 /// Conflicts that a question about one guess may cost.
@@ -456,6 +458,7 @@ impl Proof<'_> {
             return Ok(());
         }
         let mut encoding = self.encoded(place)?;
+        excuse(&mut self.terms, &mut encoding);
         let carried = place.map_or_else(Vec::new, |head| self.segments.carried(head));
         let mut given = Vec::new();
         for one in carried {

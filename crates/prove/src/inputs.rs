@@ -158,7 +158,10 @@ pub fn parameters(
             declared: declared_count(unit, function, &variable.name),
             taken_for: taken_for(unit, function, parameter),
         };
-        let shape = builder.shape(variable.ty, &variable.name, 0, false);
+        let shape = match promoted(unit, name, index, variable.ty) {
+            Some(ty) => Some(Shape::Scalar(ty)),
+            None => builder.shape(variable.ty, &variable.name, 0, false),
+        };
         let unknown = || EntryError::Parameter {
             function: name.to_owned(),
             parameter: variable.name.clone(),
@@ -172,6 +175,14 @@ pub fn parameters(
         });
     }
     Ok(shapes)
+}
+
+/// The type in which a caller hands over a parameter of this type, if that is another one: the parameter of an old-style
+/// definition gets its argument promoted, and the function narrows it.
+fn promoted(unit: &TranslationUnit, function: &str, index: usize, ty: TypeId) -> Option<Type> {
+    let passed = unit.declarations.get(function)?.parameters.get(index)?;
+    let (own, passed) = (scalar(&unit.types, ty)?, scalar(&unit.types, *passed)?);
+    (passed != own).then_some(passed)
 }
 
 /// Returns the shape of a function's result, if it is a structure or union whose members are known.
@@ -248,6 +259,13 @@ fn taken_for(unit: &TranslationUnit, function: &Function, parameter: VarId) -> O
     }
 }
 
+fn is_array(types: &TypeTable, ty: TypeId) -> bool {
+    matches!(
+        types.kind(ty),
+        TypeKind::Array(..) | TypeKind::VariableArray(..)
+    )
+}
+
 /// Makes shapes of types.
 struct Builder<'a> {
     types: &'a TypeTable,
@@ -294,6 +312,14 @@ impl Builder<'_> {
             return Some(Shape::Function { nullable });
         }
         let (to, cast) = match (types.kind(to), self.taken_for) {
+            // An array whose length is computed: its elements follow each other.
+            _ if types.is_variable(to) => {
+                let mut element = to;
+                while let (true, Some(of)) = (is_array(types, element), types.element(element)) {
+                    element = of;
+                }
+                (Some(element), types.spelling(element))
+            }
             (TypeKind::Void, Some(other)) if is_parameter => (Some(other), types.spelling(other)),
             (TypeKind::Void, _) => (None, Some("unsigned char".to_owned())),
             _ => (Some(to), None),

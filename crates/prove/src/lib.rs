@@ -50,7 +50,7 @@ pub use decider::OneByOne;
 pub use enumerate::enumerate;
 pub use harness::{
     For, HarnessError, Parts, harness, has_initial_values, initial_harness, main_harness,
-    number_of_pointer, pointers,
+    number_of_pointer, pointers, pointers_at_start, writable,
 };
 pub use induction::{Induction, Inductive};
 pub use level::Level;
@@ -68,7 +68,7 @@ pub use search::Search;
 pub use simple::simple;
 pub use slice::deciding;
 pub use source::{EntryError, Source, find, link, want};
-pub use spec::{Spec, Wrong, WrongKind, spec};
+pub use spec::{ASSUMING, Spec, Wrong, WrongKind, excuse, spec};
 pub use told::{Told, beginning, shown_inputs, told};
 pub use tree::{Decision, Leaf, NodeId, Tree};
 pub use trusted::{Trusted, unchanged};

@@ -1,7 +1,43 @@
 //! The specification of a program as one list: failures, and differences from a reference.
 
+use patchwright_ir::Undefined;
 use patchwright_solve::{Term, Terms};
-use patchwright_symbolic::{Encoding, FailureKind, Outcome, Piece, Place, difference};
+use patchwright_symbolic::{Encoding, Failure, FailureKind, Outcome, Piece, Place, difference};
+
+/// The name of the function that assumes what the user says of a function's inputs, and calls that function.
+pub const ASSUMING: &str = "patchwright_assuming";
+
+/// Takes inputs for which an assumption of the user cannot be evaluated as those for which it does not hold. Of what goes wrong
+/// in the function called [`ASSUMING`] only what it hands over is left.
+pub fn excuse(terms: &mut Terms, encoding: &mut Encoding) {
+    let excused = excused(terms, encoding);
+    if terms.as_truth(excused) == Some(false) {
+        return;
+    }
+    let defined = terms.not(excused);
+    encoding.failures.retain(|failure| !is_excused(failure));
+    let failures = encoding.failures.iter_mut().map(|one| &mut one.condition);
+    let unknown = encoding.unknown.iter_mut().map(|one| &mut one.condition);
+    let unwinding = encoding.unwinding.iter_mut().map(|one| &mut one.condition);
+    let others = encoding
+        .endless
+        .iter_mut()
+        .chain([&mut encoding.assumption]);
+    for condition in failures.chain(unknown).chain(unwinding).chain(others) {
+        *condition = terms.and(*condition, defined);
+    }
+}
+
+/// The condition that an assumption of the user cannot be evaluated.
+fn excused(terms: &mut Terms, encoding: &Encoding) -> Term {
+    let all = encoding.failures.iter().filter(|one| is_excused(one));
+    terms.or_all(all.map(|failure| failure.condition))
+}
+
+fn is_excused(failure: &Failure) -> bool {
+    failure.place.function == ASSUMING
+        && matches!(failure.kind, FailureKind::Undefined(kind) if kind != Undefined::BadCall)
+}
 
 /// The kind of a violation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,6 +107,15 @@ pub struct Spec {
 /// Returns the specification of an encoded program as terms: when an execution fails, is unknown, or goes on. With `reference` a
 /// different result, memory or output is a failure, too.
 pub fn spec(terms: &mut Terms, program: &Encoding, reference: Option<&Encoding>) -> Spec {
+    let mut own;
+    let program = match program.failures.iter().any(is_excused) {
+        false => program,
+        true => {
+            own = program.clone();
+            excuse(terms, &mut own);
+            &own
+        }
+    };
     let mut wrong: Vec<Wrong> = program
         .failures
         .iter()

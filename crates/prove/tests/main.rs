@@ -6,6 +6,7 @@ mod bounded;
 mod common;
 mod cost;
 mod exhaustive;
+mod harnesses;
 mod induction;
 mod kinds;
 mod level_three;

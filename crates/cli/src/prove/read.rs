@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, path::Path, time::Instant};
 
 use patchwright_clib::{Statement, statement};
-use patchwright_csource::{ExprKind, types::TypeKind};
+use patchwright_csource::{ExprKind, lex, types::TypeKind};
 use patchwright_exec::{CancelToken, Scratch};
 use patchwright_interpret::Ending;
 use patchwright_ir::Module;
@@ -13,7 +13,7 @@ use patchwright_prove::{
     arguments, arguments_read, beginning, compared, execute, find, harness, has_initial_values,
     initial_harness,
     inputs::{Wishes, check, connect, parameters},
-    standard_input, told, unordered, want,
+    pointers_at_start, standard_input, told, unordered, want,
 };
 use patchwright_symbolic::{Check, Entry, InputKind, ParameterShape, Place, Shape, library};
 
@@ -44,6 +44,8 @@ pub struct Program {
     wishes: Wishes,
     /// What is assumed of the variables that the function finds.
     beginning: Option<String>,
+    /// What `--assume` says calls functions.
+    assumes_by_calls: bool,
     /// Where operands stand whose order C leaves open.
     unordered: Vec<(String, u32)>,
     reader: std::sync::Mutex<Reader>,
@@ -200,6 +202,15 @@ pub fn assembled(
         let module = lower(&source.unit, &source.path);
         beginning(&module, name, args.havoc)
     });
+    let is_function = |name: &str| {
+        let mut units = sources.iter().map(|source| &source.unit);
+        units.any(|unit| {
+            let mut all = unit.functions.iter().chain(&unit.functions_in_headers);
+            all.any(|function| function.name == name)
+        })
+    };
+    let mut assumed = args.assume.iter().flat_map(|text| lex::tokens(text));
+    let assumes_by_calls = assumed.any(|(word, _)| is_function(word));
     Ok(Program {
         sources,
         library,
@@ -211,6 +222,7 @@ pub fn assembled(
         shapes,
         wishes,
         beginning,
+        assumes_by_calls,
         unordered,
         reader: std::sync::Mutex::new(reader),
     })
@@ -477,10 +489,31 @@ impl Program {
         checks: &BTreeSet<Check>,
     ) -> (Replay, Option<Vec<u8>>) {
         match self.try_replay(found, checks) {
+            Ok((Replay::Differs(how), output)) => match self.not_given(found) {
+                Some(reason) => (Replay::Untold(reason), output),
+                None => (Replay::Differs(how), output),
+            },
             Ok(answer) => answer,
             Err(Problem::Input(reason)) => (Replay::Untold(reason), None),
             Err(Problem::Interrupted) => (Replay::Untold("it was interrupted".to_owned()), None),
         }
+    }
+
+    /// Why an execution with the inputs of a counterexample may be another one.
+    fn not_given(&self, found: &Counterexample) -> Option<String> {
+        let pointers = pointers_at_start(&self.sources, &found.inputs);
+        let names: Vec<String> = pointers.iter().map(|name| format!("`{name}`")).collect();
+        if !names.is_empty() {
+            return Some(format!(
+                "{} {} pointers that may lead anywhere at the start, and an execution cannot be given such",
+                names.join(", "),
+                if names.len() == 1 { "holds" } else { "hold" }
+            ));
+        }
+        // The assumptions are not evaluated when it is executed.
+        self.assumes_by_calls.then(|| {
+            "the functions that --assume calls are not executed, and it may be one of them that fails".to_owned()
+        })
     }
 
     fn try_replay(

@@ -2,6 +2,10 @@
 
 use std::{collections::BTreeSet, fmt::Write as _};
 
+use patchwright_csource::{
+    TranslationUnit, VarId,
+    types::{TypeId, TypeKind, TypeTable},
+};
 use patchwright_ir::Type;
 use patchwright_symbolic::{
     InputKind, ParameterShape, Shape,
@@ -12,6 +16,89 @@ use patchwright_symbolic::{
 use super::{HarnessError, Made, OWN, SHOWING, behind};
 use crate::{inputs::has_pointers, value::constant, verdict::Given};
 
+/// The types of the parameters that get the arguments.
+#[derive(Clone)]
+pub(super) struct Types<'a> {
+    table: &'a TypeTable,
+    parameters: Vec<TypeId>,
+}
+
+impl<'a> Types<'a> {
+    pub(super) fn of(unit: &'a TranslationUnit, parameters: &[VarId]) -> Types<'a> {
+        let types = parameters.iter().map(|&id| unit.variable(id).ty);
+        Types {
+            table: &unit.types,
+            parameters: types.collect(),
+        }
+    }
+
+    /// Whether an object of this type is `const`.
+    fn is_const(&self, ty: TypeId) -> bool {
+        match self.table.kind(ty) {
+            TypeKind::Array(of, _) => self.is_const(*of),
+            _ => self.table.qualifiers(ty).is_const,
+        }
+    }
+
+    fn member(&self, ty: TypeId, name: &str) -> Option<TypeId> {
+        let TypeKind::Record(record) = self.table.kind(ty) else {
+            return None;
+        };
+        let fields = self.table.record(*record).fields.as_ref()?;
+        let field = fields.iter().find(|field| field.name == name)?;
+        Some(field.ty)
+    }
+}
+
+/// What C takes an object for that is given a value.
+#[derive(Clone, Copy)]
+struct Spot {
+    /// Its type, if that is known.
+    ty: Option<TypeId>,
+    /// It is `const`.
+    is_const: bool,
+    /// A structure declares it. The variables that hold arguments are declared without `const`.
+    within: bool,
+}
+
+impl Spot {
+    fn member(self, name: &str, types: &Types<'_>) -> Spot {
+        let ty = self.ty.and_then(|ty| types.member(ty, name));
+        Spot {
+            ty,
+            is_const: self.is_const || ty.is_some_and(|ty| types.is_const(ty)),
+            within: true,
+        }
+    }
+
+    fn element(self, types: &Types<'_>) -> Spot {
+        let ty = self.ty.and_then(|ty| types.table.element(ty));
+        Spot { ty, ..self }
+    }
+
+    /// What a pointer leads to, which is cast to another one before if `is_cast`.
+    fn pointed(self, is_cast: bool, types: &Types<'_>) -> Spot {
+        if is_cast {
+            return Spot {
+                ty: None,
+                is_const: false,
+                within: false,
+            };
+        }
+        let ty = self.ty.and_then(|ty| types.table.element(ty));
+        Spot {
+            ty,
+            is_const: self.within && ty.is_some_and(|ty| types.is_const(ty)),
+            within: self.within,
+        }
+    }
+
+    /// Whether an assignment gives it a value.
+    fn is_assignable(self) -> bool {
+        !self.is_const && (self.ty.is_some() || !self.within)
+    }
+}
+
 /// Makes what arguments are and lead to.
 pub(super) struct Filler<'a> {
     /// What is done before the call.
@@ -19,6 +106,7 @@ pub(super) struct Filler<'a> {
     /// Functions that arguments lead to.
     pub(super) functions: String,
     pub(super) inputs: &'a [Given],
+    types: Types<'a>,
     pub(super) parameter: Option<&'a ParameterShape>,
     pub(super) made: Vec<Made>,
     /// Pointers that lead to objects of their own.
@@ -32,11 +120,17 @@ pub(super) struct Filler<'a> {
 }
 
 impl<'a> Filler<'a> {
-    pub(super) fn new(inputs: &'a [Given], entered: BTreeSet<String>, shown: bool) -> Filler<'a> {
+    pub(super) fn new(
+        inputs: &'a [Given],
+        types: Types<'a>,
+        entered: BTreeSet<String>,
+        shown: bool,
+    ) -> Filler<'a> {
         Filler {
             text: String::new(),
             functions: String::new(),
             inputs,
+            types,
             parameter: None,
             made: Vec::new(),
             own: BTreeSet::new(),
@@ -50,7 +144,12 @@ impl<'a> Filler<'a> {
     pub(super) fn all(&mut self, shapes: &'a [ParameterShape]) -> Result<(), HarnessError> {
         for at in order(shapes) {
             self.parameter = Some(&shapes[at]);
-            self.fill(&shapes[at].shape, &shapes[at].name, 0)?;
+            let spot = Spot {
+                ty: self.types.parameters.get(at).copied(),
+                is_const: false,
+                within: false,
+            };
+            self.fill(&shapes[at].shape, &shapes[at].name, spot)?;
         }
         Ok(())
     }
@@ -59,13 +158,19 @@ impl<'a> Filler<'a> {
         self.inputs.iter().find(|given| given.name == name)
     }
 
-    /// Makes an object of a shape that C calls `name`, behind so many pointers.
-    fn fill(&mut self, shape: &Shape, name: &str, depth: u32) -> Result<(), HarnessError> {
+    /// Makes an object of a shape that C calls `name`.
+    fn fill(&mut self, shape: &Shape, name: &str, spot: Spot) -> Result<(), HarnessError> {
         match shape {
-            Shape::Scalar(Type::Ptr) => self.set(name, "void *", "0", depth),
+            Shape::Scalar(Type::Ptr) => self.set(name, "void *", "0", spot),
             Shape::Scalar(ty) => {
                 let bits = self.value(name).map_or(0, |given| given.bits);
-                self.set(name, spelled(*ty), &constant(*ty, bits), depth);
+                let spelled = match *ty {
+                    Type::I128 => "__int128",
+                    Type::U128 => "unsigned __int128",
+                    Type::F80 => "long double",
+                    ty => spelled(ty),
+                };
+                self.set(name, spelled, &constant(*ty, bits), spot);
             }
             Shape::Record { members, .. } => {
                 for (offset, member, shape) in given_members(members) {
@@ -81,21 +186,23 @@ impl<'a> Filler<'a> {
                         );
                         continue;
                     }
-                    self.fill(shape, &inner, depth)?;
+                    let spot = spot.member(member, &self.types);
+                    self.fill(shape, &inner, spot)?;
                 }
             }
             Shape::Array { element, count } => {
+                let spot = spot.element(&self.types);
                 for index in 0..*count {
-                    self.fill(element, &naming::element(name, index), depth)?;
+                    self.fill(element, &naming::element(name, index), spot)?;
                 }
             }
-            Shape::Pointer { to: None, .. } => self.set(name, "void *", "0", depth),
+            Shape::Pointer { to: None, .. } => self.set(name, "void *", "0", spot),
             Shape::Function { nullable } => {
                 if *nullable && self.is_null(name) {
-                    self.set(name, "void *", "0", depth);
-                } else if !self.leads_elsewhere(name, depth) {
+                    self.set(name, "void *", "0", spot);
+                } else if !self.leads_elsewhere(name, spot) {
                     let function = self.function(name)?;
-                    self.set(name, "void *", &format!("(void *){function}"), depth);
+                    self.set(name, "void *", &format!("(void *){function}"), spot);
                 }
             }
             Shape::Pointer {
@@ -103,13 +210,13 @@ impl<'a> Filler<'a> {
                 count,
                 nullable,
                 text,
-                ..
+                cast,
             } => {
                 if *nullable && self.is_null(name) {
-                    self.set(name, "void *", "0", depth);
+                    self.set(name, "void *", "0", spot);
                     return Ok(());
                 }
-                if self.leads_elsewhere(name, depth) {
+                if self.leads_elsewhere(name, spot) {
                     return Ok(());
                 }
                 let typed = shape.typed(name);
@@ -124,27 +231,28 @@ impl<'a> Filler<'a> {
                         before * size
                     ),
                 };
-                self.set(name, "void *", &memory, depth);
+                self.set(name, "void *", &memory, spot);
                 self.keep(name, &typed, to, *count, (before, behind_it));
+                let spot = spot.pointed(cast.is_some(), &self.types);
                 for index in 0..behind_it {
                     if *text && index + 1 == *count {
                         continue;
                     }
-                    self.fill(to, &behind(&typed, *count, index), depth + 1)?;
+                    self.fill(to, &behind(&typed, *count, index), spot)?;
                 }
                 for index in 1..=before {
-                    self.fill(to, &naming::before_it(&typed, index), depth + 1)?;
+                    self.fill(to, &naming::before_it(&typed, index), spot)?;
                 }
             }
         }
         Ok(())
     }
 
-    /// Gives an object a value. What is far behind pointers may be `const` to C.
-    fn set(&mut self, name: &str, ty: &str, value: &str, depth: u32) {
-        let _ = match depth {
-            0 | 1 => writeln!(self.text, "    {name} = {value};"),
-            _ => writeln!(self.text, "    *({ty} *)&({name}) = {value};"),
+    /// Gives an object a value, also one that is `const` to C.
+    fn set(&mut self, name: &str, ty: &str, value: &str, spot: Spot) {
+        let _ = match spot.is_assignable() {
+            true => writeln!(self.text, "    {name} = {value};"),
+            false => writeln!(self.text, "    *({ty} *)&({name}) = {value};"),
         };
     }
 
@@ -168,7 +276,7 @@ impl<'a> Filler<'a> {
     }
 
     /// Makes a pointer lead to something that is not its own, if it shall.
-    fn leads_elsewhere(&mut self, name: &str, depth: u32) -> bool {
+    fn leads_elsewhere(&mut self, name: &str, spot: Spot) -> bool {
         let ways = self.parameter.map_or(&[][..], |own| own.ways(name));
         let chosen = ways.iter().find(|way| {
             let is_there = match &way.to {
@@ -191,7 +299,7 @@ impl<'a> Filler<'a> {
             0 => format!("(void *){}", way.expression),
             bytes => format!("(void *)((char *){} + {bytes})", way.expression),
         };
-        self.set(name, "void *", &value, depth);
+        self.set(name, "void *", &value, spot);
         true
     }
 

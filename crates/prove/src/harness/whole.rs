@@ -2,8 +2,12 @@
 
 use std::fmt::Write as _;
 
-use patchwright_csource::{TranslationUnit, types::TypeKind};
+use patchwright_csource::{
+    TranslationUnit,
+    types::{TypeId, TypeKind, TypeTable},
+};
 use patchwright_ir::Type;
+use patchwright_lower::scalar;
 use patchwright_symbolic::InputKind;
 
 use super::HarnessError;
@@ -15,8 +19,13 @@ use crate::{
 
 /// Objects that hold a value at the start, and their offsets: `table+8` is a part of `table`.
 fn initial(inputs: &[Given]) -> impl Iterator<Item = (&Given, Type, &str, Option<&str>)> {
+    all_initial(inputs).filter(|one| one.0.consumed)
+}
+
+/// Them, and those whose values do not matter.
+fn all_initial(inputs: &[Given]) -> impl Iterator<Item = (&Given, Type, &str, Option<&str>)> {
     inputs.iter().filter_map(|given| match given.kind {
-        InputKind::Initial(ty) if given.consumed => match given.name.split_once('+') {
+        InputKind::Initial(ty) => match given.name.split_once('+') {
             Some((name, offset)) => Some((given, ty, name, Some(offset))),
             None => Some((given, ty, given.name.as_str(), None)),
         },
@@ -25,7 +34,14 @@ fn initial(inputs: &[Given]) -> impl Iterator<Item = (&Given, Type, &str, Option
 }
 
 /// Defines the objects that the sources only declare, and that hold any value at the start.
-pub(super) fn define_elsewhere(text: &mut String, sources: &[Source], inputs: &[Given]) {
+///
+/// # Errors
+/// When such a value of a `const` object cannot be written as its initializer.
+pub(super) fn define_elsewhere(
+    text: &mut String,
+    sources: &[Source],
+    inputs: &[Given],
+) -> Result<(), HarnessError> {
     let mut done: Vec<&str> = Vec::new();
     for given in inputs {
         let name = given.name.split('+').next().unwrap_or_default();
@@ -45,33 +61,125 @@ pub(super) fn define_elsewhere(text: &mut String, sources: &[Source], inputs: &[
         {
             continue;
         }
-        let element =
-            declarations.find_map(|(unit, id)| match unit.types.kind(unit.variable(id).ty) {
-                TypeKind::Array(of, None) => {
-                    let size = unit.types.size(*of).filter(|&size| size > 0)?;
-                    Some((unit.types.spelling(*of)?, size))
-                }
-                _ => None,
-            });
-        let _ = match element {
-            None => writeln!(text, "__typeof__({name}) {name};"),
-            Some((spelled, size)) => {
-                // As much of it as is encoded.
-                let parts = inputs.iter().filter_map(|given| given.name.split_once('+'));
-                let own = parts.filter(|(own, _)| *own == name);
-                let last = own
-                    .filter_map(|(_, offset)| offset.parse::<u64>().ok())
-                    .max();
-                let count = (last.unwrap_or(0) + 8).div_ceil(size);
-                writeln!(text, "{spelled} {name}[{count}];")
-            }
+        let Some((unit, id)) = declarations.next() else {
+            continue;
         };
+        let types = &unit.types;
+        let (ty, mut declarator) = (unit.variable(id).ty, name.to_owned());
+        let element = match types.kind(ty) {
+            TypeKind::Array(of, None) => Some(*of),
+            _ => None,
+        };
+        if let Some(size) = element
+            .and_then(|of| types.size(of))
+            .filter(|&size| size > 0)
+        {
+            // As much of it as is encoded.
+            let bytes = bytes_of(inputs, name).len() as u64;
+            declarator = format!("{name}[{}]", bytes.max(8).div_ceil(size));
+        }
+        let declared = types.declaration(element.unwrap_or(ty), &declarator);
+        let declared = declared.unwrap_or_else(|| format!("__typeof__({name}) {name}"));
+        let _ = match is_const(types, ty) {
+            false => writeln!(text, "{declared};"),
+            // It is not written later.
+            true => match initializer(types, ty, 0, &bytes_of(inputs, name)) {
+                Some(value) => writeln!(text, "{declared} = {value};"),
+                None => {
+                    let reason = format!("the initial value of `{name}` cannot be written");
+                    return Err(HarnessError::Inexpressible(reason));
+                }
+            },
+        };
+    }
+    Ok(())
+}
+
+/// Whether all of an object is `const`.
+fn is_const(types: &TypeTable, ty: TypeId) -> bool {
+    match types.kind(ty) {
+        TypeKind::Array(of, _) => is_const(types, *of),
+        _ => types.qualifiers(ty).is_const,
+    }
+}
+
+/// The bytes that an object holds at the start.
+fn bytes_of(inputs: &[Given], name: &str) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for (given, ty, own, offset) in all_initial(inputs).filter(|one| one.2 == name) {
+        let Ok(at) = offset.unwrap_or("0").parse::<usize>() else {
+            continue;
+        };
+        let end = at + ty.size() as usize;
+        if bytes.len() < end {
+            bytes.resize(end, 0);
+        }
+        if given.consumed && own == name {
+            bytes[at..end].copy_from_slice(&given.bits.to_le_bytes()[..end - at]);
+        }
+    }
+    bytes
+}
+
+/// An initializer that gives an object of a type the bytes from `at` on; those that are missing are 0.
+fn initializer(types: &TypeTable, ty: TypeId, at: u64, bytes: &[u8]) -> Option<String> {
+    let at_end = bytes.len() as u64 <= at;
+    match types.kind(ty) {
+        TypeKind::Array(of, count) => {
+            let size = types.size(*of).filter(|&size| size > 0)?;
+            let rest = (bytes.len() as u64).saturating_sub(at).div_ceil(size);
+            let count = count.unwrap_or(rest).min(rest).max(1);
+            let all: Option<Vec<String>> = (0..count)
+                .map(|index| initializer(types, *of, at + index * size, bytes))
+                .collect();
+            Some(format!("{{{}}}", all?.join(", ")))
+        }
+        TypeKind::Record(_) if at_end => Some("{0}".to_owned()),
+        TypeKind::Record(id) => {
+            let (record, layout) = (types.record(*id), types.layout(*id)?);
+            let mut all = Vec::new();
+            for (field, offset) in record.fields.as_ref()?.iter().zip(&layout.offsets) {
+                if field.name.is_empty() || field.bit_width.is_some() || record.is_union {
+                    return None;
+                }
+                let value = initializer(types, field.ty, at + offset / 8, bytes)?;
+                all.push(format!(".{} = {value}", field.name));
+            }
+            Some(format!("{{{}}}", all.join(", ")))
+        }
+        kind => {
+            let scalar = scalar(types, ty)?;
+            let mut value = [0; 16];
+            for (to, from) in value.iter_mut().zip(bytes.iter().skip(at as usize)) {
+                *to = *from;
+            }
+            value[scalar.size() as usize..].fill(0);
+            let bits = u128::from_le_bytes(value);
+            match kind {
+                TypeKind::Pointer(_) if bits != 0 => Some(format!("(void *){}UL", bits as u64)),
+                _ => Some(constant(scalar, bits)),
+            }
+        }
     }
 }
 
 /// Gives objects the values that they hold at the start.
-pub(super) fn initial_values(text: &mut String, inputs: &[Given]) -> Result<(), HarnessError> {
+pub(super) fn initial_values(
+    text: &mut String,
+    sources: &[Source],
+    inputs: &[Given],
+) -> Result<(), HarnessError> {
     for (given, ty, name, offset) in initial(inputs) {
+        let mut declarations = sources.iter().flat_map(|source| {
+            let unit = &source.unit;
+            let own = unit.globals.iter().map(|&id| unit.variable(id));
+            own.filter(|variable| variable.name == name)
+                .map(|variable| is_const(&unit.types, variable.ty))
+        });
+        // Its definition says what it is.
+        if declarations.next() == Some(true) {
+            continue;
+        }
         if name.contains('.') {
             let reason = format!("the initial value of `{}` cannot be written", given.name);
             return Err(HarnessError::Inexpressible(reason));
@@ -142,10 +250,7 @@ pub(super) fn functions(
             .parameters
             .iter()
             .enumerate()
-            .map(|(index, &ty)| {
-                let spelled = spelled(ty)?;
-                Some(format!("{spelled} a{index}"))
-            })
+            .map(|(index, &ty)| unit.types.declaration(ty, &format!("a{index}")))
             .collect();
         let Some(parameters) = parameters else {
             let reason = format!("the types of the parameters of `{name}` have no names");
@@ -207,9 +312,9 @@ pub fn main_harness(
             )
         })
         .collect();
-    define_elsewhere(&mut text, sources, inputs);
+    define_elsewhere(&mut text, sources, inputs)?;
     text.push_str("\nint main(void)\n{\n");
-    initial_values(&mut text, inputs)?;
+    initial_values(&mut text, sources, inputs)?;
     let _ = writeln!(
         text,
         "    static unsigned char input[] = {{{}0}};\n    stdin = fmemopen(input, {}, \"r\");\n    \
@@ -250,9 +355,9 @@ pub fn initial_harness(sources: &[Source], inputs: &[Given]) -> Result<String, H
         "#define main main_of_the_program\n#include \"{}\"\n#undef main\n",
         sources[position].path
     );
-    define_elsewhere(&mut text, sources, inputs);
+    define_elsewhere(&mut text, sources, inputs)?;
     text.push_str("\nint main(int count, char **words, char **environment)\n{\n");
-    initial_values(&mut text, inputs)?;
+    initial_values(&mut text, sources, inputs)?;
     let all = ["count", "words", "environment"];
     let given = all[..found.parameters.len().min(all.len())].join(", ");
     let _ = writeln!(text, "    return main_of_the_program({given});\n}}");
@@ -262,4 +367,35 @@ pub fn initial_harness(sources: &[Source], inputs: &[Given]) -> Result<String, H
 /// Whether the values of objects at the start are among the inputs.
 pub fn has_initial_values(inputs: &[Given]) -> bool {
     initial(inputs).next().is_some()
+}
+
+/// Returns the names of the objects that hold pointers and any value at the start. Where a pointer among them leads may be what no
+/// execution can be given.
+pub fn pointers_at_start(sources: &[Source], inputs: &[Given]) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for (_, _, name, _) in all_initial(inputs) {
+        let holds = sources.iter().any(|source| {
+            let unit = &source.unit;
+            unit.globals.iter().any(|&id| {
+                let variable = unit.variable(id);
+                variable.name == name && has_pointer(&unit.types, variable.ty)
+            })
+        });
+        if holds && !found.iter().any(|one| one == name) {
+            found.push(name.to_owned());
+        }
+    }
+    found
+}
+
+fn has_pointer(types: &TypeTable, ty: TypeId) -> bool {
+    match types.kind(ty) {
+        TypeKind::Pointer(_) => true,
+        TypeKind::Array(of, _) => has_pointer(types, *of),
+        TypeKind::Record(id) => {
+            let fields = types.record(*id).fields.as_deref().unwrap_or_default();
+            fields.iter().any(|field| has_pointer(types, field.ty))
+        }
+        _ => false,
+    }
 }
