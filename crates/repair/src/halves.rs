@@ -6,8 +6,8 @@
 //! only some failing tests visit are instrumented for this purpose, too.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
-    mem::replace,
+    collections::BTreeSet,
+    mem::{replace, take},
     time::Instant,
 };
 
@@ -15,8 +15,8 @@ use patchwright_exec::Worker;
 use patchwright_probe_image::Channel;
 
 use crate::{
-    RepairError, declarations::tried::DeclarationTurn, done_before::DoneBefore, found::Found,
-    order::Step, patch::Patch, ranking::ranked, search::Search,
+    RepairError, declarations::tried::DeclarationTurn, found::Found, order::Step, patch::Patch,
+    ranking::ranked, search::Search,
 };
 
 /// So many members of a class are halves: what else passes the same tests may be what fits the other half.
@@ -53,13 +53,13 @@ impl Search<'_> {
             .map(|family| (family.lone, family.abandoned))
             .collect();
         let failing = replace(&mut self.failing, vec![test]);
-        let found = replace(&mut self.found, Found::default());
+        let found = take(&mut self.found);
         let (early, first_after) = (self.early.take(), self.first_after.take());
         let (long, slice) = (replace(&mut self.long, 0), self.slice.take());
-        let reportable = replace(&mut self.reportable, BTreeMap::new());
-        let lone = replace(&mut self.lone, BTreeMap::new());
-        let ran_out = replace(&mut self.ran_out, Vec::new());
-        let done_before = replace(&mut self.done_before, DoneBefore::new());
+        let reportable = take(&mut self.reportable);
+        let lone = take(&mut self.lone);
+        let ran_out = take(&mut self.ran_out);
+        let done_before = take(&mut self.done_before);
         let declarations = replace(&mut self.declarations_tried, vec![DeclarationTurn::Others]);
         let last = self.last_execution.replace(extent.executions);
         (self.seeks_halves, self.end_of_halves) = (true, extent.end);

@@ -12,10 +12,6 @@ const OTHER_TEXTS: &[(&str, &str)] = &[
         "the bytes of a program's inputs",
     ),
     (
-        "crates/interpret/src/libc/stdlib.rs",
-        "what `strtod` of the interpreted program reads",
-    ),
-    (
         "crates/repair/src/declarations/evidence.rs",
         "what tests expect on standard output",
     ),
