@@ -283,3 +283,17 @@ fn that_an_address_is_not_kept_by_what_has_no_body_is_said() {
     );
     assert_eq!(report["assumed"].as_array().unwrap().len(), 0, "{report:#}");
 }
+
+#[test]
+fn decimal_texts_are_the_same_where_the_numbers_are() {
+    let printing = |format: &str, value: &str| {
+        format!("#include <stdio.h>\nvoid f(int n) {{ printf(\"{format}\\n\", {value}); }}\n")
+    };
+    let (found, report) = of(&printing("%u", "(unsigned)n"), &printing("%d", "n"));
+    assert_eq!(found, "different", "{report:#}");
+    assert_eq!(report["partitions"][0]["condition"][0], "n < 0");
+    let (found, report) = of(&printing("%d", "n"), &printing("%ld", "(long)n"));
+    assert_eq!(found, "equal", "{report:#}");
+    let (found, report) = of(&printing("%hhu", "n & 255"), &printing("%u", "n & 255u"));
+    assert_eq!(found, "equal", "{report:#}");
+}

@@ -447,3 +447,16 @@ fn a_program_may_return_or_exit_with_its_status() {
         assert!(told.contains(verdict), "{status}: {told}");
     }
 }
+
+#[test]
+fn bytes_of_the_input_are_not_compared_with_what_scanf_finds() {
+    let place = Place::new();
+    place.write(
+        "reference.c",
+        "#include <stdio.h>\nint main(void) { char c; return scanf(\"%c\", &c) == 1 && c == 'q'; }\n",
+    );
+    let text = "int main(void) { return getchar() == 'q'; }";
+    let told = answered(&place, None, text, &["--like", "project/reference.c"]);
+    let reason = "one reads standard input by bytes, and the other one by `scanf`";
+    assert!(told.contains("Unknown") && told.contains(reason), "{told}");
+}

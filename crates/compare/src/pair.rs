@@ -4,7 +4,7 @@ use patchwright_prove::excuse;
 use patchwright_solve::{Rings, Term, Terms};
 use patchwright_symbolic::{
     Difference, Encoding, FailureKind, Input, InputKind, LEFT_OPEN, MEMORY_IS_THERE, NOTHING_KEPT,
-    Piece, Place, UnwindingKind, difference, printed_differently,
+    Piece, Place, UnwindingKind, difference, printed_differently, reads_otherwise,
 };
 
 use crate::{
@@ -507,6 +507,14 @@ fn limits(terms: &mut Terms, old: &Encoding, new: &Encoding) -> Vec<Limit> {
                 is_bound: true,
             }
         }));
+    }
+    if let Some(reason) = reads_otherwise(old, new) {
+        all.push(Limit {
+            condition: terms.truth(true),
+            reason: reason.to_owned(),
+            place: None,
+            is_bound: false,
+        });
     }
     let mut sequences: Vec<String> = Vec::new();
     for input in old.inputs.iter().chain(&new.inputs) {

@@ -2,7 +2,9 @@
 
 use patchwright_ir::Undefined;
 use patchwright_solve::{Term, Terms};
-use patchwright_symbolic::{Encoding, Failure, FailureKind, Outcome, Piece, Place, difference};
+use patchwright_symbolic::{
+    Encoding, Failure, FailureKind, Outcome, Piece, Place, difference, reads_otherwise,
+};
 
 /// The name of the function that assumes what the user says of a function's inputs, and calls that function.
 pub const ASSUMING: &str = "patchwright_assuming";
@@ -174,6 +176,9 @@ pub fn spec(terms: &mut Terms, program: &Encoding, reference: Option<&Encoding>)
                 message: format!("{} is not that of the reference", one.what),
                 place: None,
             });
+        }
+        if let Some(reason) = reads_otherwise(program, reference) {
+            reasons.push((both, reason.to_owned(), None));
         }
         for reason in differences.unknown {
             let reason = format!("what is not compared with the reference: {reason}");

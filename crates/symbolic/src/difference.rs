@@ -4,7 +4,7 @@ use patchwright_ir::Type;
 use patchwright_solve::{Term, Terms};
 
 use crate::{
-    encoding::{Encoding, Output, Piece},
+    encoding::{Encoding, InputKind, Output, Piece},
     meaning,
 };
 
@@ -133,6 +133,25 @@ fn widened(terms: &mut Terms, ty: Type, value: Term) -> Term {
     }
 }
 
+/// Why inputs of two programs cannot be told to be the same, if one reads standard input by bytes and the other one by `scanf`.
+pub fn reads_otherwise(a: &Encoding, b: &Encoding) -> Option<&'static str> {
+    let by_bytes = |one: &Encoding| {
+        let mut inputs = one.inputs.iter();
+        inputs.any(|input| matches!(input.kind, InputKind::Byte(_) | InputKind::Length))
+    };
+    let by_scanf = |one: &Encoding| {
+        let mut inputs = one.inputs.iter();
+        inputs.any(|input| {
+            matches!(
+                input.kind,
+                InputKind::Scanned { .. } | InputKind::Present | InputKind::Unfit
+            )
+        })
+    };
+    (by_bytes(a) && by_scanf(b) || by_bytes(b) && by_scanf(a))
+        .then_some("one reads standard input by bytes, and the other one by `scanf`")
+}
+
 /// Returns the condition under which two lists of printed parts, all to one stream, are different texts.
 ///
 /// # Errors
@@ -240,6 +259,31 @@ fn events(terms: &mut Terms, output: &[Output], error: bool) -> (Vec<Event>, Ter
     (list, count)
 }
 
+/// The number of which a plain decimal conversion writes the digits, in 128 bits: two such texts are the same if the numbers are.
+fn decimal(terms: &mut Terms, event: &Event) -> Option<Term> {
+    let conversion = event.spelled.strip_prefix('%')?;
+    let (length, is_signed) = match conversion.split_at_checked(conversion.len().checked_sub(1)?)? {
+        (length, "d" | "i") => (length, true),
+        (length, "u") => (length, false),
+        _ => return None,
+    };
+    let bits = match length {
+        "hh" => 8,
+        "h" => 16,
+        "" => 32,
+        "l" | "ll" | "j" | "z" | "t" => 64,
+        _ => return None,
+    };
+    if !event.ty.is_integer() || terms.width(event.value) < bits {
+        return None;
+    }
+    let number = terms.extract(event.value, bits - 1, 0);
+    Some(match is_signed {
+        true => terms.sign_extend(number, 128),
+        false => terms.zero_extend(number, 128),
+    })
+}
+
 fn outputs_differ(
     terms: &mut Terms,
     a: &[Output],
@@ -267,8 +311,11 @@ fn outputs_differ(
             let other = match x.spelled == y.spelled && meaning::width(x.ty) == meaning::width(y.ty)
             {
                 true => unequal(terms, x.ty, x.value, y.value, nans),
-                // `%d` of 5 and the text `5` look the same; who replays it will see.
-                false => terms.truth(true),
+                false => match (decimal(terms, x), decimal(terms, y)) {
+                    (Some(number), Some(other)) => terms.ne(number, other),
+                    // `%d` of 5 and the text `5` look the same; who replays it will see.
+                    _ => terms.truth(true),
+                },
             };
             let now = terms.and(meet, other);
             differs = terms.or(differs, now);

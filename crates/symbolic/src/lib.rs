@@ -62,7 +62,7 @@ pub mod uses;
 mod visible;
 
 pub use buffer::LOST;
-pub use difference::{Difference, Differences, difference, printed_differently};
+pub use difference::{Difference, Differences, difference, printed_differently, reads_otherwise};
 pub use encoding::{
     Counts, EncodeError, Encoding, Failure, FailureKind, Input, InputKind, LEFT_OPEN, Location,
     Outcome, Output, Piece, Place, Step, Turn, Unknown, Unwinding, UnwindingKind,
