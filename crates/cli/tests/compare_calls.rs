@@ -274,7 +274,7 @@ fn that_an_address_is_not_kept_by_what_has_no_body_is_said() {
     assert_eq!(found, "equal", "{report:#}");
     let assumed = report["assumed"].to_string();
     assert!(
-        assumed.contains("do not look later at a local variable"),
+        assumed.contains("do not look later at an object"),
         "{assumed}"
     );
     let (_, report) = of(

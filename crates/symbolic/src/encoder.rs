@@ -124,7 +124,7 @@ pub(crate) struct Encoder<'p> {
     pub(crate) location_of: FxHashMap<(String, u32), usize>,
     pub(crate) reached: Vec<Term>,
     pub(crate) exits: Vec<(Term, Term, World)>,
-    /// A function without a body got the address of a local variable or an allocation.
+    /// A function without a body got the address of an object that is no global.
     pub(crate) addresses_given: bool,
     /// Objects that pointers among the arguments lead to: the caller may have them from an allocation.
     pub(crate) handed_over: FxHashSet<Number>,

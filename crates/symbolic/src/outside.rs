@@ -19,7 +19,7 @@ use crate::{
     encoder::{Dead, Encoder, Go, World},
     encoding::{InputKind, Piece, Place},
     library, meaning,
-    memory::{Kind, Object},
+    memory::Kind,
     pointer::Number,
     segments::{AT, KEPT},
 };
@@ -32,7 +32,7 @@ const MOST_WRITTEN: u64 = 4096;
 const MOST_REACHED: usize = 256;
 
 /// What is taken for granted of functions that got an address.
-pub const NOTHING_KEPT: &str = "functions without a body do not look later at a local variable or allocation whose address an earlier call got";
+pub const NOTHING_KEPT: &str = "functions without a body do not look later at an object of which an earlier call got the address";
 
 /// How what a function can look at is written, in words of eight bytes.
 pub const SEEN: &str = " %lx";
@@ -380,11 +380,9 @@ impl Encoder<'_> {
             self.note(NOTHING_KEPT.to_owned());
         }
         self.addresses_given |= reached.iter().any(|(_, number)| {
-            let is_own = |object: &Object| matches!(object.kind, Kind::Stack | Kind::Heap);
-            world
-                .memory
-                .get(*number)
-                .is_some_and(|object| is_own(object))
+            let object = world.memory.get(*number);
+            self.handed_over.contains(number)
+                || object.is_some_and(|object| matches!(object.kind, Kind::Stack | Kind::Heap))
         });
         let before = world.called[at];
         for (label, number) in &reached {
