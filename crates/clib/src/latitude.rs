@@ -1,9 +1,9 @@
 //! What standard C leaves open of a function, and programs see.
 
-use crate::{Meaning, meaning, plain};
+use crate::plain;
 
 /// Returns what is taken for granted of the function `name`, though standard C leaves it open. Of functions that order
-/// ([`Meaning::Order`]), it matters to who asks for more than the sign.
+/// ([`crate::Meaning::Order`]), it matters to who asks for more than the sign.
 pub fn latitude(name: &str) -> Option<&'static str> {
     Some(match plain(name) {
         "qsort" | "qsort_r" => "the order of equal elements stays",
@@ -11,7 +11,7 @@ pub fn latitude(name: &str) -> Option<&'static str> {
         "fmin" | "fmax" | "fminf" | "fmaxf" | "fminl" | "fmaxl" => {
             "of two zeros it gives the second"
         }
-        _ if meaning(name) == Some(Meaning::Order) => {
+        "strcmp" | "strncmp" | "strcasecmp" | "strncasecmp" | "strcoll" | "memcmp" | "bcmp" => {
             "its result is the difference of the first bytes that differ"
         }
         _ => return None,
