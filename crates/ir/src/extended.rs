@@ -117,8 +117,8 @@ pub fn root(a: u128) -> u128 {
     ((exponent + BIAS) as u128) << 64 | root
 }
 
-/// Returns the number that a text without a sign means, decimal or with `0x`, rounded to nearest, and whether it is in the
-/// range of the type: it is neither too large, nor rounded to fewer digits because it is so small (`strtold`).
+/// Reads a number, decimal or with `0x`, from a text without a sign, as `strtold` does. Returns the number rounded to nearest,
+/// and whether it is in the range of the type. A number that is too large is not, nor one so small that digits are lost.
 pub fn read(text: &str) -> Option<(u128, bool)> {
     let is_hexadecimal = text.starts_with("0x") || text.starts_with("0X");
     let has_exponent = text.contains(['p', 'P']);

@@ -177,8 +177,8 @@ pub fn parameters(
     Ok(shapes)
 }
 
-/// The type in which a caller hands over a parameter of this type, if that is another one: the parameter of an old-style
-/// definition gets its argument promoted, and the function narrows it.
+/// The type in which a caller hands over a parameter of this type, if that is another one. The caller of an old-style
+/// definition promotes the argument, and the function narrows it.
 fn promoted(unit: &TranslationUnit, function: &str, index: usize, ty: TypeId) -> Option<Type> {
     let passed = unit.declarations.get(function)?.parameters.get(index)?;
     let (own, passed) = (scalar(&unit.types, ty)?, scalar(&unit.types, *passed)?);

@@ -83,7 +83,8 @@ pub struct RepairOptions {
     pub until_bits: Option<f64>,
     /// When the search is over, wait so long for the verification of what it found; [`crate::repair`] sets it where another search follows.
     pub catches_up: Option<Duration>,
-    /// Seek changes of two places while the search goes on; [`crate::repair`] sets it where the program is made ready quickly.
+    /// Seek changes of two places while the search goes on. Locations that only some failing tests visit are instrumented for that.
+    /// [`crate::repair`] sets it where the program is made ready quickly.
     pub early_pairs: bool,
     /// Files, relative to the project's root, with what they hold instead of what they hold there: the program with a change.
     pub replaced: Vec<(std::path::PathBuf, Vec<u8>)>,

@@ -143,6 +143,12 @@ impl Reserve {
 }
 
 impl Rounds {
+    /// Whether the next search seeks changes of two places while it goes on. A change of one place is likelier where a brief round has
+    /// found some.
+    fn seeks_early_pairs(&self, phases: &Phases) -> bool {
+        self.tries_two_places && self.brief.is_none() && two_places::is_quickly_prepared(phases)
+    }
+
     /// The next round is at the next locations; `stats` is what was done until now.
     fn widen(&mut self, stats: Stats, surroundings: &Surroundings<'_>) {
         let reached = stats.reached;
@@ -320,9 +326,7 @@ impl Repair<'_, '_> {
         } = *self;
         loop {
             // What weaving takes is known after it.
-            rounds.options.early_pairs = rounds.tries_two_places
-                && rounds.brief.is_none()
-                && two_places::is_quickly_prepared(phases);
+            rounds.options.early_pairs = rounds.seeks_early_pairs(phases);
             let instrumented =
                 instrument::instrument(prepared, project, &rounds.options, surroundings, phases);
             let mut instrumented = match instrumented {
@@ -347,14 +351,11 @@ impl Repair<'_, '_> {
             };
             let left = |end: Instant| end.saturating_duration_since(Instant::now());
             rounds.reserve = self.reserve(phases);
+            rounds.options.early_pairs = rounds.seeks_early_pairs(phases);
             let options = &mut rounds.options;
             options.budget = self.end_before(rounds.reserve.for_patches).map(left);
             options.budget_without_patch = self.end_before(rounds.reserve.in_vain).map(left);
             options.compares_for = (wanted.budget).map(|_| rounds.reserve.for_patches / COMPARING);
-            // A change of one place is likelier, and the brief round has found some.
-            options.early_pairs = rounds.tries_two_places
-                && rounds.brief.is_none()
-                && two_places::is_quickly_prepared(phases);
             if rounds.tries_two_places {
                 // That the place is among those that are left out is likelier than that there are two.
                 let share = match instrumented.left_out.is_empty() {
