@@ -3,8 +3,8 @@
 #![allow(dead_code, reason = "each test program uses a part")]
 
 use std::{
+    cell::RefCell,
     collections::{BTreeMap, BTreeSet},
-    sync::Mutex,
     time::Instant,
 };
 
@@ -23,9 +23,11 @@ use patchwright_symbolic::{Check, Entry, Options, ParameterShape, encode, encode
 use patchwright_testkit::Reader;
 
 fn with_reader<T>(work: impl FnOnce(&mut Reader) -> T) -> T {
-    static READER: Mutex<Option<Reader>> = Mutex::new(None);
-    let mut reader = READER.lock().unwrap_or_else(|poison| poison.into_inner());
-    work(reader.get_or_insert_with(Reader::new))
+    // A thread drops what is its own, with the folder of sources; nobody drops what is static.
+    thread_local! {
+        static READER: RefCell<Option<Reader>> = const { RefCell::new(None) };
+    }
+    READER.with_borrow_mut(|reader| work(reader.get_or_insert_with(Reader::new)))
 }
 
 /// The clang that sources are read with.

@@ -5,7 +5,7 @@
 pub mod generate;
 pub mod two_bytes;
 
-use std::sync::Mutex;
+use std::cell::RefCell;
 
 use patchwright_interpret::{Closed, Ending, Limits, Machine};
 use patchwright_ir::{Module, Program};
@@ -36,11 +36,13 @@ impl Reader {
     }
 }
 
-/// Shared by the tests of a binary, which mostly wait for clang.
+/// Shared by what one test reads, which mostly waits for clang.
 pub fn with_reader<T>(work: impl FnOnce(&mut Reader) -> T) -> T {
-    static READER: Mutex<Option<Reader>> = Mutex::new(None);
-    let mut reader = READER.lock().unwrap_or_else(|poison| poison.into_inner());
-    work(reader.get_or_insert_with(Reader::new))
+    // A thread drops what is its own, with the folder of sources; nobody drops what is static.
+    thread_local! {
+        static READER: RefCell<Option<Reader>> = const { RefCell::new(None) };
+    }
+    READER.with_borrow_mut(|reader| work(reader.get_or_insert_with(Reader::new)))
 }
 
 /// Encodes, on a thread with a stack for nested calls.

@@ -41,9 +41,12 @@ const LINKS: [(&str, &str); 5] = [
     ("ptmx", "pts/ptmx"),
 ];
 
-/// So many folders in one for temporary files are shown as they are, each by a mount of its own. Others are seen in the layer:
-/// what is changed in them is thrown away.
-const MOST_FOLDERS: usize = 1000;
+/// So many folders in a folder for temporary files are shown as they are, each by a mount of its own, which takes some
+/// 100 µs for each supervisor. A layer shows the others: what a program changes in them is thrown away.
+const FOLDERS_BESIDE_LAYER: usize = 64;
+
+/// The same where no layer shows the others, which are missing then.
+const FOLDERS_WITHOUT_LAYER: usize = 1000;
 
 /// The layers whose changes are thrown away.
 #[derive(Default)]
@@ -94,12 +97,18 @@ pub(super) fn protect(protection: &Protection) -> Result<Private, Refusal> {
         };
         let inner = folders_in(&folder);
         let within = within(&mounted, &folder);
-        match layers.cover(&folder) {
-            Some(changes) => private.changes.push(changes),
-            None => new_memory(&folder, 0o1777).map_err(at(&folder))?,
-        }
+        let shown = match layers.cover(&folder) {
+            Some(changes) => {
+                private.changes.push(changes);
+                FOLDERS_BESIDE_LAYER
+            }
+            None => {
+                new_memory(&folder, 0o1777).map_err(at(&folder))?;
+                FOLDERS_WITHOUT_LAYER
+            }
+        };
         private.mounts.extend(mount_at(&folder));
-        for (target, open) in within.iter().chain(&inner) {
+        for (target, open) in within.iter().chain(inner.iter().take(shown)) {
             // One that is gone meanwhile, or cannot be shown, is not to be seen.
             let _ = show(open, target, false);
         }
@@ -203,17 +212,15 @@ fn within(mounted: &[PathBuf], folder: &Path) -> Vec<(PathBuf, OwnedFd)> {
         .collect()
 }
 
-/// The folders in one for temporary files, opened; of too many those that were changed last, which somebody still uses.
+/// The folders in a folder for temporary files, opened: those that were changed last, which somebody still uses, come
+/// first.
 fn folders_in(folder: &Path) -> Vec<(PathBuf, OwnedFd)> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
     let mut folders: Vec<PathBuf> = folders.map(|entry| entry.path()).collect();
-    if folders.len() > MOST_FOLDERS {
-        let changed =
-            |path: &PathBuf| fs::symlink_metadata(path).and_then(|about| about.modified());
-        folders.sort_by_cached_key(|path| std::cmp::Reverse(changed(path).ok()));
-        folders.truncate(MOST_FOLDERS);
-    }
+    let changed = |path: &PathBuf| fs::symlink_metadata(path).and_then(|about| about.modified());
+    folders.sort_by_cached_key(|path| std::cmp::Reverse(changed(path).ok()));
+    folders.truncate(FOLDERS_WITHOUT_LAYER);
     folders
         .into_iter()
         .filter_map(|path| open_place(&path).ok().map(|open| (path, open)))
