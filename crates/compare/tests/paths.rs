@@ -89,7 +89,6 @@ fn a_difference_deep_in_loops_over_strings_is_found() {
         let new = MATCHER.replace(from, to);
         let changed = [line_of(MATCHER, from)];
         let asked = Asked {
-            seconds: Some(20),
             equal: 0,
             different: 1,
             ..Asked::program()
@@ -154,7 +153,6 @@ fn a_loop_is_followed_as_far_as_the_input_says() {
 fn what_one_exploration_looked_at_another_one_goes_on_with() {
     let new = MATCHER.replace("at += 3", "at += 2");
     let asked = Asked {
-        seconds: Some(20),
         equal: 0,
         different: 1,
         ..Asked::program()
