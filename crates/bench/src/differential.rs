@@ -19,10 +19,10 @@ use patchwright_repair::{
     found::{Explored, ExploredCandidate},
     instrument::instrument,
     instrumented::Instrumented,
+    levels::search,
     phases::Phases,
     prepare::{Prepared, prepare},
     rejection::Rejection,
-    search::search,
 };
 use patchwright_space::Schemas;
 use patchwright_text::{LineMap, apply_edits};

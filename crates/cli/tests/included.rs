@@ -82,6 +82,7 @@ fn what_stands_behind_a_header_is_declared_nowhere_in_it() {
 }
 
 #[test]
+#[ignore = "nightly: 18 s; projects::a_static_function_in_a_header_of_several_files_is_repaired_or_left_alone_with_a_reason goes the same way"]
 fn a_file_that_is_included_once_for_each_type_is_left_alone_with_a_reason() {
     let place = project();
     let template = LIST

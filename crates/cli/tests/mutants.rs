@@ -243,6 +243,8 @@ fn a_function_of_a_project_gets_a_test_that_passes_now_and_fails_in_the_mutant()
         "small",
         "--output",
         "killing",
+        "--limit",
+        "20",
         "--json",
     ];
     let output = place.run(arguments);

@@ -294,6 +294,7 @@ fn a_source_that_the_build_writes_is_left_alone() {
 }
 
 #[test]
+#[ignore = "nightly: 20 s; included::patches_of_included_files_are_woven_and_have_the_verdicts_of_their_own_builds has such units"]
 fn functions_of_a_unit_that_only_includes_others_are_repaired_where_they_stand() {
     let place = project();
     place.write("src/all.c", "#include \"main.c\"\n#include \"natural.c\"\n");

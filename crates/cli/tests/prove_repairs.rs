@@ -43,6 +43,7 @@ int main(void)
 ";
 
 #[test]
+#[ignore = "nightly: 15 s; nested_loops_of_few_rounds_are_repaired_at_the_default_bound and crate prove have loops"]
 fn a_loop_with_more_rounds_than_the_bound_hides_no_repair_and_those_of_the_function_come_first() {
     let (status, text) = repairs(&[("weights.c", WEIGHTS)], &["--max-edits", "1"]);
     assert_eq!(status, Some(0), "{text}");

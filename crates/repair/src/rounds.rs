@@ -14,6 +14,7 @@ use crate::{
     found::{Found, FoundClass},
     instrument,
     instrumented::{HoleEntry, Instrumented},
+    levels,
     likely::BITS_OF_BRIEF,
     localize,
     outcome::{Stats, Verified},
@@ -21,7 +22,7 @@ use crate::{
     phases::Phases,
     prepare::{self, Prepared},
     proposals::Bench,
-    search, two_places,
+    two_places,
     usual::workers,
     verify::{self, Extent},
 };
@@ -467,7 +468,7 @@ impl Repair<'_, '_> {
         let (mut resumed, mut forked) = (None, 0);
         let (mut found, patches) = loop {
             let started = Instant::now();
-            let mut found = search::search(instrumented, prepared, project, options, surroundings)?;
+            let mut found = levels::search(instrumented, prepared, project, options, surroundings)?;
             phases.search += started.elapsed();
             self.tell_time_from_interruption(&mut found);
             resumed.get_or_insert(found.stats.resumed);

@@ -1,53 +1,38 @@
-//! The search: candidates in order of cost, one execution for each class (f1x, algorithm 3).
-//!
-//! These keys order the candidates, one after the other (`steps` orders a whole space that is explored in another way):
-//!
-//! 1. Cost. Conditions next to a crash come some costs earlier.
-//! 2. Kind of location: changes without terms (initialisation, functions, exchanged arguments, operators), moved statements, truth values,
-//!    other values, assignments, exits. Truth values have few classes, so few executions explore many candidates.
-//! 3. Suspicion of the location, then its file and offset.
-//! 4. Kind of change, then the place in the space.
-//!
-//! A location whose candidates need many or slow executions waits until the others and the next cost have had their turn (`turns`). That
-//! changes nothing in the order of the report. Candidates without classes come after all others, if nothing else is found (`deferred`).
-//! Locations are explored one by one at each cost, so only the candidates of one location and one cost are in memory.
+//! What a search knows and counts: locations, classes, times, plausible candidates.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::atomic::{AtomicBool, AtomicU64, Ordering},
+    sync::atomic::AtomicU64,
     time::{Duration, Instant},
 };
 
-use patchwright_exec::{Limits, Project, TestSuite};
-use patchwright_space::{CandidateId, HoleKind, Space, SpaceLimits};
+use patchwright_exec::{Limits, TestSuite};
+use patchwright_space::{CandidateId, Space, SpaceLimits};
 
 use crate::{
-    Event, RepairError, RepairOptions, Surroundings,
+    Event, RepairOptions, Surroundings,
     classes::Classes,
     copies::Copies,
-    declarations::tried::{DECLARATION_COST, DeclarationTurn, PARENTHESES_COST, SHOWN_COST, Tried},
+    declarations::tried::{DeclarationTurn, Tried},
     done_before::DoneBefore,
     early::Early,
     evasion::is_evasion,
-    explore::{Explorations, KEPT_MEMBERS, Lone},
-    family::{Family, Locations, Unit, UnitState, families},
+    explore::Lone,
+    explored::KEPT_MEMBERS,
+    family::{Family, Locations, Unit, UnitState},
     found::{Found, FoundClass},
     instrumented::{HoleEntry, Instrumented, SourceFile},
     judge::Judge,
-    order::{Step, steps},
+    order::Step,
     outcome::Stats,
     prepare::Prepared,
-    proposals::Bench,
     put_off::Deferred,
-    ran_out::{self, RanOut},
+    ran_out::RanOut,
     ranking::Places,
     relations::Relations,
-    turns::{Turns, weight},
+    turns::weight,
     usual::{usual, usual_cpu},
 };
-
-/// Spaces are kept between costs as long as they take about this much memory. They can be made anew.
-const KEPT_BYTES: usize = 256 << 20;
 
 /// How long further patches are sought: this many times the work for the first patch, plus [`EXECUTIONS_BEYOND_FIRST`] executions of the
 /// usual length. Work is counted, because candidates that hang take a hundred times as long.
@@ -127,7 +112,7 @@ pub(crate) struct Search<'a> {
     /// So much may be spent on the exploration that goes on, in executions of the usual length.
     pub(crate) slice: Option<u64>,
     /// The cheapest changes are explored, one after the other.
-    is_at_cheapest: bool,
+    pub(crate) is_at_cheapest: bool,
     /// What executions of single candidates have told, by unit, cost and candidate, where the exploration was put off.
     pub(crate) lone: BTreeMap<(usize, u32, CandidateId), Lone>,
     /// About how much memory the states and classes of all locations take.
@@ -146,380 +131,75 @@ pub(crate) struct Search<'a> {
     pub(crate) end_of_halves: Option<Instant>,
 }
 
-/// Explores the spaces of all holes.
-///
-/// # Errors
-/// When tests cannot be run. An interruption is no error: what was found is returned.
-pub fn search(
-    instrumented: &mut Instrumented,
-    prepared: &Prepared,
-    project: &Project,
-    options: &RepairOptions,
-    surroundings: &Surroundings<'_>,
-) -> Result<Found, RepairError> {
-    let is_measurement = options.keep_verdicts || options.relations != Relations::Both;
-    if !options.early || is_measurement {
-        return searched(instrumented, prepared, project, options, surroundings, None);
-    }
-    let early = Early::new(prepared, project, options, surroundings);
-    let proposals = options.proposals.as_ref();
-    if let Some(proposals) = proposals {
-        proposals.begin(prepared, instrumented);
-    }
-    let is_done = Ended(AtomicBool::new(false));
-    std::thread::scope(|scope| {
-        let _ender = early.ender();
-        let _done = is_done.guard();
-        scope.spawn(|| early.work());
-        if let Some(proposals) = proposals {
-            let bench = Bench {
-                prepared,
-                project,
-                options,
-                surroundings,
-            };
-            let is_over = || is_done.0.load(Ordering::Relaxed);
-            scope.spawn(move || proposals.work(&bench, &is_over));
-        }
-        let found = searched(
-            instrumented,
+impl<'a> Search<'a> {
+    /// Begins a search of these units of a woven program.
+    ///
+    /// # Errors
+    /// When copies of the project cannot be looked at.
+    pub(crate) fn new(
+        instrumented: &'a Instrumented,
+        (units, states, families): (Vec<Unit>, Vec<UnitState>, Vec<Family>),
+        prepared: &'a Prepared,
+        options: &'a RepairOptions,
+        surroundings: &'a Surroundings<'a>,
+        early: Option<&'a Early<'a, 'a>>,
+        copies: Copies,
+    ) -> Search<'a> {
+        let failing = prepared.failing.iter().copied();
+        Search {
+            suite: &prepared.suite,
+            limits: &prepared.limits,
+            failing: failing
+                .filter(|test| !instrumented.set_aside.contains(test))
+                .collect(),
+            copies,
             prepared,
-            project,
             options,
             surroundings,
-            Some(&early),
-        )?;
-        if let Some(most) = options.catches_up
-            && !found.interrupted
-        {
-            early.catch_up(most);
-        }
-        Ok(found)
-    })
-}
-
-/// Whether a search has ended.
-struct Ended(AtomicBool);
-
-impl Ended {
-    /// Says so when it goes out of scope, however that is.
-    fn guard(&self) -> impl Drop + '_ {
-        struct Guard<'e>(&'e AtomicBool);
-        impl Drop for Guard<'_> {
-            fn drop(&mut self) {
-                self.0.store(true, Ordering::Relaxed);
-            }
-        }
-        Guard(&self.0)
-    }
-}
-
-fn searched(
-    instrumented: &mut Instrumented,
-    prepared: &Prepared,
-    project: &Project,
-    options: &RepairOptions,
-    surroundings: &Surroundings<'_>,
-    early: Option<&Early<'_, '_>>,
-) -> Result<Found, RepairError> {
-    let suite = prepared.suite.clone();
-    let limits = prepared.limits.clone();
-    let failing: Vec<usize> = prepared
-        .failing
-        .iter()
-        .copied()
-        .filter(|test| !instrumented.set_aside.contains(test))
-        .collect();
-    let (units, states, families) = families(&instrumented.holes, options.relations);
-    let mut steps = steps(
-        &units,
-        &instrumented.holes,
-        options,
-        instrumented.unset.is_some(),
-    );
-    let of_halves: Vec<Step> = match options.early_pairs {
-        true => steps.clone(),
-        false => Vec::new(),
-    };
-    let is_partial = |unit: &Unit| instrumented.holes[unit.entry].is_partial;
-    steps.retain(|step| {
-        let unit = &units[step.unit];
-        is_own(options, unit) && !is_partial(unit)
-    });
-    let mut search = Search {
-        suite: &suite,
-        limits: &limits,
-        prepared,
-        options,
-        surroundings,
-        probe: &instrumented.probe,
-        files: &instrumented.files,
-        copies: Copies::take(&instrumented.workers, surroundings)?,
-        resumed: AtomicU64::new(0),
-        forked: AtomicU64::new(0),
-        holes: &instrumented.holes,
-        early,
-        units,
-        states,
-        families,
-        of_term: BTreeMap::new(),
-        started: Instant::now(),
-        kills: BTreeMap::new(),
-        first_after: None,
-        long: 0,
-        failing,
-        usual: usual(&prepared.baseline),
-        usual_cpu: usual_cpu(&prepared.baseline),
-        set_aside: &instrumented.set_aside,
-        crash: instrumented.crash,
-        unset: instrumented.unset,
-        found: Found::default(),
-        judge: Judge::new(
-            &instrumented.holes,
-            &instrumented.files,
-            &options.weights,
-            instrumented.crash,
-        ),
-        deferred: Vec::new(),
-        last_execution: None,
-        is_partial: !instrumented.left_out.is_empty(),
-        declarations_tried: Vec::new(),
-        declarations_left: BTreeMap::new(),
-        reportable: BTreeMap::new(),
-        done_before: DoneBefore::new(),
-        told_left_out: BTreeSet::new(),
-        slice: None,
-        is_at_cheapest: false,
-        lone: BTreeMap::new(),
-        bytes: 0,
-        ran_out: Vec::new(),
-        given_longer: BTreeMap::new(),
-        is_deferred: false,
-        longer: 1,
-        seeks_halves: false,
-        end_of_halves: None,
-    };
-    (surroundings.events)(Event::Phase("searching"));
-    let workers = &mut instrumented.workers;
-    for (worker, _) in workers.iter_mut() {
-        worker.runner.set_repeats_cases(options.virtualize);
-    }
-    let mut spaces = Spaces::default();
-    let mut has_deferred = false;
-    let is_brief = options.until_bits.is_some() && search.is_surveyed();
-    if search.is_surveyed() {
-        match search.explore_likely(workers) {
-            Err(error) if error.is_cancelled() => search.found.interrupted = true,
-            explored => explored?,
-        }
-        has_deferred = !search.found.classes.is_empty();
-    }
-    let mut turns = Turns::new(&steps, prepared.passing.len() + prepared.failing.len());
-    loop {
-        if search.is_over() || is_brief {
-            break;
-        }
-        let enough = !options.all && search.reportable() >= options.max_patches;
-        let Some(begins) = turns.begins_level() else {
-            if turns.take_up_all() {
-                continue;
-            }
-            break;
-        };
-        if begins && enough {
-            // What costs as much and was put off comes before the end.
-            if turns.take_up_all() {
-                continue;
-            }
-            break;
-        }
-        if begins {
-            if let Some(level) = turns.level() {
-                let explored = search.explore_deferred_below(level, workers);
-                let explored = explored.and_then(|any| {
-                    search.take_longer(level, ran_out::EARLY_EXECUTIONS, workers)?;
-                    Ok(any)
-                });
-                match explored {
-                    Ok(any) => has_deferred |= any,
-                    Err(error) if error.is_cancelled() => {
-                        search.found.interrupted = true;
-                        break;
-                    }
-                    Err(error) => return Err(error),
-                }
-            }
-            turns.take_up();
-        }
-        // Nothing is built one by one before the cheapest changes have been tried, or half of the time is over.
-        let is_late = search.declarations_are_due();
-        if is_late || !turns.is_taken_up() {
-            let from = |least: u32| is_late || turns.level().is_some_and(|level| level >= least);
-            let which = [
-                (DeclarationTurn::Parentheses, from(PARENTHESES_COST)),
-                (DeclarationTurn::Shown, from(SHOWN_COST)),
-                (DeclarationTurn::Others, from(DECLARATION_COST + 1)),
-            ];
-            let mut is_turn = false;
-            for (which, _) in which.into_iter().filter(|(_, is_turn)| *is_turn) {
-                is_turn |= search.take_turn(project, which, false)?;
-            }
-            if search.found.interrupted {
-                break;
-            }
-            let has_found = begins && !search.found.classes.is_empty();
-            if is_turn && (search.is_over() || has_found) {
-                break;
-            }
-        }
-        if begins
-            && let Some(level) = turns.level()
-            && search.has_pairs(project, level, &of_halves, workers)?
-        {
-            break;
-        }
-        if search.found.classes.is_empty() && !options.all && !turns.is_taken_up() {
-            let is_alternative = |step: &Step| {
-                let entry = search.units[step.unit].entry;
-                matches!(search.holes[entry].hole.kind, HoleKind::Choice(_))
-            };
-            turns.look_ahead(search.found.stats.executions, is_alternative);
-        }
-        let Some(turn) = turns.next() else { break };
-        let Step { cost, unit, .. } = turn.step;
-        search.is_at_cheapest = cost <= 1 && !search.is_surveyed();
-        if !search.has_level(unit, cost) {
-            continue;
-        }
-        if search.families[search.units[unit].family].abandoned {
-            if search.defers(0) {
-                search.deferred.push(Deferred {
-                    cost,
-                    unit,
-                    candidates: None,
-                });
-            }
-            continue;
-        }
-        let space = spaces.take(unit, || search.space(unit, cost));
-        let before = search.found.stats.clone();
-        search.slice = turn.slice.filter(|_| !options.all);
-        let explored = search.explore(unit, &space, cost, workers);
-        search.count_effort(unit, &before);
-        match explored {
-            Ok(Explorations::Done) => {}
-            Ok(Explorations::PutOff) => {
-                turns.put_off(turn);
-                continue;
-            }
-            Err(error) if error.is_cancelled() => {
-                search.found.interrupted = true;
-                turns.give_back(turn);
-                break;
-            }
-            Err(error) => return Err(error),
-        }
-        if search.is_over() {
-            // It may have ended amid this level.
-            turns.give_back(turn);
-            break;
-        }
-        if search.units[unit].target.is_none() {
-            spaces.put(unit, space);
-        }
-    }
-    let is_done = turns.are_over() && !search.found.interrupted;
-    for which in [
-        DeclarationTurn::Parentheses,
-        DeclarationTurn::Shown,
-        DeclarationTurn::Others,
-    ] {
-        if is_done {
-            search.take_turn(project, which, true)?;
-        }
-    }
-    if is_done && search.found.classes.is_empty() && !search.found.interrupted {
-        search.found.stats.in_deferred = true;
-        match search.explore_deferred(workers) {
-            Err(error) if error.is_cancelled() => search.found.interrupted = true,
-            explored => explored?,
-        }
-    }
-    if is_done && !search.found.interrupted {
-        match search.take_longer(u32::MAX, ran_out::ALL, workers) {
-            Err(error) if error.is_cancelled() => search.found.interrupted = true,
-            done => done?,
-        }
-    }
-    if !search.found.interrupted {
-        match search.try_deletions(workers) {
-            Err(error) if error.is_cancelled() => search.found.interrupted = true,
-            tried => tried?,
-        }
-    }
-    search.seek_last_pairs(project, turns.level(), &of_halves, workers)?;
-    if turns.have_been_put_off() || has_deferred {
-        search.sort_classes(&steps);
-    }
-    search.found.stats.complete_cost = match turns.least_cost() {
-        None => Some(options.max_cost),
-        Some(left) => (left > 1).then(|| left - 1),
-    };
-    search.count_classes();
-    if !search.found.interrupted {
-        // Another search may follow in these copies.
-        for (worker, _) in workers.iter() {
-            search.put_back(worker, true);
-        }
-        search.copies.remove()?;
-    }
-    let mut found = search.found;
-    found.stats.resumed = search.resumed.into_inner();
-    found.stats.forked = search.forked.into_inner();
-    found.stats.classes = search
-        .families
-        .iter()
-        .flat_map(|family| family.classes.values())
-        .chain(search.of_term.values().flat_map(BTreeMap::values))
-        .map(|classes| classes.len() as u64)
-        .sum();
-    Ok(found)
-}
-
-/// Whether a unit is explored here, and not in another part of the run.
-fn is_own(options: &RepairOptions, unit: &Unit) -> bool {
-    options.shard.is_none_or(|shard| shard.has(unit.family))
-}
-
-/// Spaces that are kept until they are needed again.
-#[derive(Default)]
-struct Spaces {
-    kept: BTreeMap<usize, Space>,
-    bytes: usize,
-}
-
-impl Spaces {
-    /// The space of a unit, which is no longer kept.
-    fn take(&mut self, unit: usize, build: impl FnOnce() -> Space) -> Space {
-        match self.kept.remove(&unit) {
-            Some(space) => {
-                self.bytes -= space.bytes();
-                space
-            }
-            None => build(),
-        }
-    }
-
-    /// Keeps a space, and drops others where they take too much memory.
-    fn put(&mut self, unit: usize, space: Space) {
-        self.bytes += space.bytes();
-        self.kept.insert(unit, space);
-        while self.bytes > KEPT_BYTES {
-            // The one that is needed last comes right before this one.
-            let Some((_, dropped)) = self.kept.pop_last() else {
-                break;
-            };
-            self.bytes -= dropped.bytes();
+            probe: &instrumented.probe,
+            files: &instrumented.files,
+            resumed: AtomicU64::new(0),
+            forked: AtomicU64::new(0),
+            holes: &instrumented.holes,
+            early,
+            units,
+            states,
+            families,
+            of_term: BTreeMap::new(),
+            started: Instant::now(),
+            kills: BTreeMap::new(),
+            first_after: None,
+            long: 0,
+            usual: usual(&prepared.baseline),
+            usual_cpu: usual_cpu(&prepared.baseline),
+            set_aside: &instrumented.set_aside,
+            crash: instrumented.crash,
+            unset: instrumented.unset,
+            found: Found::default(),
+            judge: Judge::new(
+                &instrumented.holes,
+                &instrumented.files,
+                &options.weights,
+                instrumented.crash,
+            ),
+            deferred: Vec::new(),
+            last_execution: None,
+            is_partial: !instrumented.left_out.is_empty(),
+            declarations_tried: Vec::new(),
+            declarations_left: BTreeMap::new(),
+            reportable: BTreeMap::new(),
+            done_before: DoneBefore::new(),
+            told_left_out: BTreeSet::new(),
+            slice: None,
+            is_at_cheapest: false,
+            lone: BTreeMap::new(),
+            bytes: 0,
+            ran_out: Vec::new(),
+            given_longer: BTreeMap::new(),
+            is_deferred: false,
+            longer: 1,
+            seeks_halves: false,
+            end_of_halves: None,
         }
     }
 }
@@ -534,7 +214,8 @@ impl Search<'_> {
     /// Whether a unit is explored here, and not in another part of the run.
     pub(crate) fn is_own(&self, unit: usize) -> bool {
         let own = &self.units[unit];
-        is_own(self.options, own) && !self.holes[own.entry].is_partial
+        let shard = self.options.shard;
+        shard.is_none_or(|shard| shard.has(own.family)) && !self.holes[own.entry].is_partial
     }
 
     /// Whether the test is only used for verification.
@@ -557,7 +238,7 @@ impl Search<'_> {
     }
 
     /// Adds the classes of the failing tests to the efforts.
-    fn count_classes(&mut self) {
+    pub(crate) fn count_classes(&mut self) {
         let mut counted = vec![false; self.families.len()];
         for unit in &self.units {
             if std::mem::replace(&mut counted[unit.family], true) {
@@ -619,7 +300,7 @@ impl Search<'_> {
     }
 
     /// Brings the classes into the order of the search, whatever was put off.
-    fn sort_classes(&mut self, steps: &[Step]) {
+    pub(crate) fn sort_classes(&mut self, steps: &[Step]) {
         let mut places: BTreeMap<(usize, u32), usize> = BTreeMap::new();
         for (place, step) in steps.iter().enumerate() {
             let entry = self.units[step.unit].entry;
@@ -775,7 +456,7 @@ impl Search<'_> {
 
     /// The number of plausible candidates so far, without those that take something out, and of one location at most
     /// [`ENOUGH_OF_LOCATION`].
-    fn reportable(&self) -> usize {
+    pub(crate) fn reportable(&self) -> usize {
         let counts = self.reportable.values();
         counts.map(|&count| count.min(ENOUGH_OF_LOCATION)).sum()
     }

@@ -17,9 +17,9 @@ use patchwright_repair::{
     found::Explored,
     instrument::instrument,
     instrumented::Instrumented,
+    levels::search,
     phases::Phases,
     prepare::{Prepared, prepare},
-    search::search,
 };
 use patchwright_space::{LeafLimits, SpaceLimits};
 use patchwright_text::apply_edits;

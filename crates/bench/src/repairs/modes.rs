@@ -11,11 +11,11 @@ use patchwright_repair::{
     found::Found,
     instrument::instrument,
     instrumented::Instrumented,
+    levels::search,
     localize::focus,
     phases::Phases,
     prepare::{Prepared, prepare},
     repair,
-    search::search,
 };
 use patchwright_space::{HoleKind, Schemas, term::Context};
 use serde::{Deserialize, Serialize};

@@ -17,7 +17,7 @@ use std::{
 use patchwright_exec::{CancelToken, Project, ProjectFlags, RunnerProgram, Scratch};
 use patchwright_repair::{
     Event, RepairOptions, RepairOutcome, Surroundings, classes::ClassVerdict, found::Found,
-    instrument::instrument, phases::Phases, prepare::prepare, search::search,
+    instrument::instrument, levels::search, phases::Phases, prepare::prepare,
 };
 use patchwright_space::{LeafLimits, Schemas, SpaceLimits, term::Context};
 use patchwright_text::{Edit, apply_edits};
