@@ -140,6 +140,14 @@ fn patches_of_included_files_are_woven_and_have_the_verdicts_of_their_own_builds
             "            best = numbers[count - 1];",
             8,
         );
+    // Each of its files has an error without the other.
+    let both = "--- a/list.c\n+++ b/list.c\n@@ -3 +3 @@\n-int largest(const int *numbers, int count)\n\
+        +int greatest(const int *numbers, int count)\n--- a/list.h\n+++ b/list.h\n@@ -1 +1 @@\n\
+        -int largest(const int *numbers, int count);\n+int greatest(const int *numbers, int count);\n\
+        --- a/main.c\n+++ b/main.c\n@@ -9 +9 @@\n-    printf(\"%d\\n\", largest(numbers, count));\n\
+        +    printf(\"%d\\n\", greatest(numbers, count));\n";
+    let both = serde_json::json!({"id": "both", "patch": both}).to_string() + "\n";
+    let patches = patches + &both;
     let report = |more: &[&str]| -> serde_json::Value {
         let arguments = [&["validate", "project", "-", "--json"], more].concat();
         let output = run_with_input(&place, &arguments, &patches);
@@ -155,6 +163,7 @@ fn patches_of_included_files_are_woven_and_have_the_verdicts_of_their_own_builds
     let (woven, plain) = (report(&["--weave-few"]), report(&["--no-schemata"]));
     assert_eq!(verdicts(&woven), verdicts(&plain));
     assert_eq!(verdicts(&woven)[0].1, "plausible");
+    assert_eq!(verdicts(&woven)[4].1, "implausible");
     // What may use a variable without a value is built by itself.
     let count = woven["stats"]["woven"]["patches"].as_u64();
     assert!(count.is_some_and(|count| count > 0), "{woven}");

@@ -243,11 +243,25 @@ impl Compiler {
         text: &[u8],
         depth: Depth,
     ) -> Result<Vec<Diagnostic>, CompilerError> {
+        self.check_all(worker, &[(&self.relative, text)], depth)
+    }
+
+    /// Returns the messages of the compiler about the source when these files, relative to the project's root, have these
+    /// texts: itself and what it includes. The files are restored.
+    ///
+    /// # Errors
+    /// A compiler that cannot be run, and files that cannot be written.
+    pub fn check_all(
+        &self,
+        worker: &mut Worker,
+        texts: &[(&Path, &[u8])],
+        depth: Depth,
+    ) -> Result<Vec<Diagnostic>, CompilerError> {
         let mode: &[&str] = match depth {
             Depth::Syntax => &["-fsyntax-only", UNINDENTED],
             Depth::Full => &["-c", "-o", "/dev/null"],
         };
-        let outcome = self.run(worker, text, mode)?;
+        let outcome = self.run_with(worker, texts, mode)?;
         let text = String::from_utf8_lossy(&outcome.stderr);
         let mut found = self.diagnostics(&text);
         if !outcome.ending.is_success() && !found.iter().any(|diagnostic| diagnostic.is_error) {

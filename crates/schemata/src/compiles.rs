@@ -7,7 +7,7 @@ use std::path::Path;
 use patchwright_csource::{Clang, lex};
 use patchwright_definite::Analysis;
 use patchwright_exec::Worker;
-use patchwright_patches::{Digest, FileChange, Hasher, NewText, Patch};
+use patchwright_patches::{Digest, FileChange, NewText, Patch};
 use patchwright_text::Edit;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -181,13 +181,9 @@ impl Planner<'_, '_> {
                     false if planned.adds() => Depth::Syntax,
                     false => continue,
                 };
-                let mut changes = patches[planned.patch].changes.iter();
-                let change = changes.find(|change| change.path().as_path() == source.relative);
-                let Some(text) = change.and_then(FileChange::text) else {
-                    continue;
-                };
-                tracing::debug!("compiled by itself: {}", patches[planned.patch].id);
-                let said = self.file_said(own.file, source, text, depth, &mut known)?;
+                let patch = &patches[planned.patch];
+                tracing::debug!("compiled by itself: {}", patch.id);
+                let said = self.file_said(own.file, source, patch, depth, &mut known)?;
                 if let Some(error) = said.error(source) {
                     fates[planned.patch] = Some(error);
                     break;
@@ -359,7 +355,7 @@ impl Planner<'_, '_> {
             for (file, text) in changes {
                 let source = &plan.sources[file];
                 tracing::debug!("compiled by itself: {} ({fate:?})", patch.id);
-                let said = self.file_said(file, source, text, depth, &mut known)?;
+                let said = self.file_said(file, source, patch, depth, &mut known)?;
                 if let Some(error) = said.error(source) {
                     *fate = Some(error);
                     is_same = false;
@@ -461,35 +457,42 @@ impl Planner<'_, '_> {
         Ok(())
     }
 
-    /// Whether a patched source compiles, late warnings included where they are errors.
+    /// Whether a source compiles as a patch changes it and what it includes, late warnings included where they are errors.
     pub(crate) fn compiles_strictly(
         &mut self,
         file: usize,
         source: &SourceFile,
-        text: &NewText,
+        patch: &Patch,
     ) -> Result<bool, EngineError> {
-        let said = self.file_said(file, source, text, Depth::Full, &mut KnownFiles::default())?;
+        let said = self.file_said(file, source, patch, Depth::Full, &mut KnownFiles::default())?;
         Ok(said.error.is_none())
     }
 
-    /// What the compiler says about a patched source.
+    /// What the compiler says about a source when all files have the texts that a patch gives them: the source may include the
+    /// others. The patch adds and removes no file.
     fn file_said(
         &mut self,
         file: usize,
         source: &SourceFile,
-        text: &NewText,
+        patch: &Patch,
         depth: Depth,
         known: &mut KnownFiles,
     ) -> Result<Said, EngineError> {
-        let digest = Hasher::new().pieces(text.pieces()).finish();
+        let digest = patch.digest();
         if let Some(said) = known.get(&(file, digest)) {
             return Ok(said.clone());
         }
-        let bytes = text.to_vec();
+        let changes = patch.changes.iter();
+        let texts = changes.filter_map(|change| Some((change.path(), change.text()?.to_vec())));
+        let texts: Vec<_> = texts.collect();
+        let texts: Vec<(&Path, &[u8])> = texts
+            .iter()
+            .map(|(path, text)| (path.as_path(), &text[..]))
+            .collect();
         let (mut error, mut undeclared) = (None, false);
         for (_, compiler) in source.compilers() {
             self.stats.compilations += 1;
-            let found = compiler.check(self.worker, &bytes, depth)?;
+            let found = compiler.check_all(self.worker, &texts, depth)?;
             undeclared |= found.iter().any(Diagnostic::is_undeclared_function);
             error = error.or(found.into_iter().find(|diagnostic| diagnostic.is_error));
         }
@@ -642,5 +645,5 @@ fn whole_item(source: &SourceFile, edits: &[Edit]) -> Option<FunctionClone> {
     as_function.or_else(|| FunctionClone::stray(text, span.end, line(span.start)))
 }
 
-/// What is known of patched sources.
+/// What is known of sources as patches change them.
 type KnownFiles = FxHashMap<(usize, Digest), Said>;

@@ -219,7 +219,7 @@ impl Planner<'_, '_> {
             return Ok(false);
         };
         match self.known_source(source, text.base(), plan, known)? {
-            Ok(file) => self.compiles_strictly(file, &plan.sources[file], text),
+            Ok(file) => self.compiles_strictly(file, &plan.sources[file], patch),
             Err(_) => Ok(false),
         }
     }
