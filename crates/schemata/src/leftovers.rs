@@ -6,7 +6,9 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use patchwright_exec::{Changes, is_record};
+use patchwright_exec::{Changes, Left, is_record};
+
+use crate::changing_names::ChangingName;
 
 /// What the untouched program leaves behind in a test.
 #[derive(Clone, Debug, Default)]
@@ -17,13 +19,23 @@ pub(crate) struct Leftovers {
     unsteady: BTreeSet<PathBuf>,
     /// Paths at which it left something in one run and not in the other.
     ignored: BTreeSet<PathBuf>,
+    /// Names that are others in each run, and what it left there.
+    changing: Vec<(ChangingName, Vec<Left>)>,
     /// So many times it was run once more, and nothing was learned.
     asked: usize,
+    /// So many times it was run once more.
+    asked_in_all: usize,
 }
 
 /// The untouched program is run once more when a patch leaves something else: a log may hold minutes, or hundredths of a second. So many
 /// times, if it does not tell anything new. That takes less than the builds of the patches that would be set apart.
 const MOST_ASKED: usize = 12;
+
+/// It is run once more at most so many times, whatever it tells: names may be new in each run for ever.
+const MOST_ASKED_IN_ALL: usize = 48;
+
+/// So many names of each of two runs are compared.
+const MOST_NAMES: usize = 64;
 
 impl Leftovers {
     /// Makes the leftovers of the untouched program from two runs that began in the same state. Only
@@ -39,15 +51,19 @@ impl Leftovers {
 
     /// Whether it is worth running the untouched program once more where a patch leaves something else.
     pub fn may_ask(&self) -> bool {
-        self.asked < MOST_ASKED
+        self.asked < MOST_ASKED && self.asked_in_all < MOST_ASKED_IN_ALL
     }
 
     /// Learns from a further run of the untouched program that began in the same state.
     pub fn learn(&mut self, again: &Changes) {
-        let before = self.unsteady.len() + self.ignored.len();
+        let known = |own: &Leftovers| {
+            let contents = own.changing.iter().map(|(_, left)| left.len());
+            own.unsteady.len() + own.ignored.len() + own.changing.len() + contents.sum::<usize>()
+        };
+        let before = known(self);
         self.add(again);
-        let is_new = self.unsteady.len() + self.ignored.len() > before;
-        self.asked += usize::from(!is_new);
+        self.asked += usize::from(known(self) == before);
+        self.asked_in_all += 1;
     }
 
     fn add(&mut self, again: &Changes) {
@@ -58,8 +74,43 @@ impl Leftovers {
         let differs = |path: &&PathBuf| self.changes.get(path) != again.get(path);
         let unsteady = one.intersection(&other).filter(differs).cloned();
         self.unsteady.extend(unsteady);
-        let ignored = one.symmetric_difference(&other).cloned();
+        for gone in one.difference(&other).take(MOST_NAMES) {
+            for come in other.difference(&one).take(MOST_NAMES) {
+                if let Some(name) = ChangingName::of(gone, come) {
+                    let left = [self.changes.get(gone), again.get(come)];
+                    let left: Vec<Left> = left.into_iter().flatten().cloned().collect();
+                    self.add_changing(name, left);
+                }
+            }
+        }
+        let ignored = one.symmetric_difference(&other);
+        // Of what has another name each time only the name is kept.
+        let is_kept = |path: &&PathBuf| {
+            self.changes.get(path).is_some()
+                || !self.changing.iter().any(|(name, _)| name.is_of(path))
+        };
+        let ignored: Vec<PathBuf> = ignored.filter(is_kept).cloned().collect();
         self.ignored.extend(ignored);
+    }
+
+    fn add_changing(&mut self, name: ChangingName, left: Vec<Left>) {
+        let known = self.changing.iter_mut().find(|(known, _)| *known == name);
+        match known {
+            Some((_, known)) => {
+                for left in left {
+                    if !known.contains(&left) {
+                        known.push(left);
+                    }
+                }
+            }
+            None => self.changing.push((name, left)),
+        }
+    }
+
+    /// Whether the untouched program leaves this here, too, or at a path whose name is another one in each run.
+    fn is_left_under_another_name(&self, path: &Path, left: &Left) -> bool {
+        let mut changing = self.changing.iter();
+        changing.any(|(name, known)| name.is_of(path) && known.contains(left))
     }
 
     /// Whether later tests can be run in the state of the untouched program, if a patch left
@@ -79,7 +130,7 @@ impl Leftovers {
                 .filter(|(path, _)| counts(path))
                 .all(|(path, left)| match self.changes.get(path) {
                     Some(expected) => expected == left || self.unsteady.contains(path),
-                    None => false,
+                    None => self.is_left_under_another_name(path, left),
                 })
     }
 }
@@ -162,6 +213,27 @@ mod tests {
             leftovers.learn(&first());
         }
         assert!(!leftovers.are(&left(&[("log", "10:01"), ("out", "43")])));
+    }
+
+    #[test]
+    fn a_name_that_is_another_one_in_each_run_does_not_count_and_its_contents_do() {
+        let first = left(&[("out.100", "42"), ("log", "")]);
+        let leftovers = Leftovers::of(first, &left(&[("out.103", "42"), ("log", "")]));
+        assert!(leftovers.are(&left(&[("out.107", "42"), ("log", "")])));
+        assert!(!leftovers.are(&left(&[("out.107", "43"), ("log", "")])));
+        assert!(!leftovers.are(&left(&[("out.old", "42"), ("log", "")])));
+    }
+
+    #[test]
+    fn names_that_are_always_new_are_not_asked_for_for_ever() {
+        let first = left(&[("a", "")]);
+        let mut leftovers = Leftovers::of(first.clone(), &first);
+        let mut asked = 0;
+        while leftovers.may_ask() {
+            leftovers.learn(&left(&[("a", ""), (&"n".repeat(asked + 1), "")]));
+            asked += 1;
+        }
+        assert_eq!(asked, MOST_ASKED_IN_ALL);
     }
 
     #[test]

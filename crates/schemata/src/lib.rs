@@ -22,6 +22,7 @@ mod additions;
 mod batch;
 mod capture;
 mod captures;
+mod changing_names;
 mod compiler;
 mod compiles;
 mod context;
