@@ -479,13 +479,15 @@ fn hunk_header(line: &[u8]) -> Option<HunkHeader> {
 
 /// The name behind `---` or `+++`, and whether its time stamp is that of a file that is not there.
 fn name(text: &[u8]) -> Result<(Name, bool), String> {
-    let (text, stamp) = if text.starts_with(b"\"") {
-        (trim_end(text), &[][..])
-    } else {
-        match text.iter().position(|byte| *byte == b'\t') {
-            Some(tab) => (&text[..tab], trim_end(&text[tab + 1..])),
-            None => (trim_end(text), &[][..]),
-        }
+    // GNU diff quotes as git does, and writes a time stamp behind the quotes, too.
+    let end = match text.strip_prefix(b"\"").and_then(unquote_prefix) {
+        Some((_, rest)) => text.len() - rest.len(),
+        None => text.iter().position(|byte| *byte == b'\t').unwrap_or(text.len()),
+    };
+    let (text, rest) = text.split_at(end);
+    let (text, stamp) = match rest.strip_prefix(b"\t") {
+        Some(stamp) => (text.to_vec(), trim_end(stamp)),
+        None => (trim_end(&[text, rest].concat()).to_vec(), &[][..]),
     };
     if text == b"/dev/null" {
         return Ok((Name::DevNull, true));
@@ -493,7 +495,7 @@ fn name(text: &[u8]) -> Result<(Name, bool), String> {
     if text.is_empty() {
         return Err("a file without a name".into());
     }
-    Ok((Name::Path(unquote(text)?), is_epoch(stamp)))
+    Ok((Name::Path(unquote(&text)?), is_epoch(stamp)))
 }
 
 /// Whether a time stamp such as `1970-01-01 01:00:00.000000000 +0100` is that of the epoch, by
@@ -677,6 +679,10 @@ mod tests {
             "b/\u{e4}\"\n.c".as_bytes()
         );
         assert!(unquote(br#""b/x"#).is_err());
+        // As GNU diff writes it.
+        let stamped = b"\"a/a b/t\\303\\244st.c\"\t1970-01-01 00:00:00.000000000 +0000\n";
+        let expected = Name::Path("a/a b/täst.c".into());
+        assert_eq!(name(stamped), Ok((expected, true)));
         assert_eq!(
             git_names(b"a/x y.c b/x y.c").unwrap(),
             (b"a/x y.c".to_vec(), b"b/x y.c".to_vec())
