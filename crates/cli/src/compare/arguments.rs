@@ -27,7 +27,7 @@ pub struct CompareArgs {
 
     /// Compare only this C file of two revisions A..B
     ///
-    /// Compared is its program, or without `main` each of its functions that differ.
+    /// A file with `main` is compared as a program, another one by each function that differs.
     #[arg(long, value_name = "FILE", help_heading = "What is compared")]
     pub file: Option<PathBuf>,
 
@@ -50,7 +50,7 @@ pub struct CompareArgs {
     #[arg(long, value_name = "LIST", help_heading = "What is compared")]
     pub check: Option<String>,
 
-    /// Let globals hold any value at the start where the source gives none, or 0
+    /// Let globals that begin with 0, or without a value, begin with any value
     #[arg(long, help_heading = "What is compared")]
     pub havoc: bool,
 
