@@ -374,6 +374,7 @@ fn several(
     (!ranges.is_empty()).then_some(ranges)
 }
 
+/// Returns the least and the greatest number of `width` bits.
 pub(crate) fn limits(width: u32, is_signed: bool) -> (i128, i128) {
     match is_signed {
         true => (-(1i128 << (width - 1)), (1i128 << (width - 1)) - 1),

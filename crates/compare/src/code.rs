@@ -2,18 +2,31 @@
 
 /// How tightly what was printed binds, as in C.
 pub(crate) type Precedence = u8;
+/// The precedence of names, numbers and calls. The constants below have their operators; a larger precedence binds more tightly.
 pub(crate) const PRIMARY: Precedence = 15;
+/// Operators in front of an operand, and casts.
 pub(crate) const UNARY: Precedence = 14;
+/// `*`, `/`, `%`.
 pub(crate) const TIMES: Precedence = 13;
+/// `+`, `-`.
 pub(crate) const PLUS: Precedence = 12;
+/// `<<`, `>>`.
 pub(crate) const SHIFT: Precedence = 11;
+/// `<`, `<=`, `>`, `>=`.
 pub(crate) const LESS: Precedence = 10;
+/// `==`, `!=`.
 pub(crate) const EQUAL: Precedence = 9;
+/// `&`.
 pub(crate) const AND: Precedence = 8;
+/// `^`.
 pub(crate) const XOR: Precedence = 7;
+/// `|`.
 pub(crate) const OR: Precedence = 6;
+/// `&&`.
 pub(crate) const BOTH: Precedence = 5;
+/// `||`.
 pub(crate) const EITHER: Precedence = 4;
+/// `? :`.
 pub(crate) const CHOICE: Precedence = 3;
 
 /// How the bits of a term are meant.
@@ -52,6 +65,7 @@ impl Text {
         }
     }
 
+    /// Returns `…`, which stands for a term that is too deep to be shown.
     pub(crate) fn cut() -> Text {
         Text::of("…".to_owned(), PRIMARY, 32, false)
     }
@@ -71,6 +85,7 @@ impl Text {
         Text::of(text, precedence, rank, false)
     }
 
+    /// Returns the text and the precedence of its outermost operator.
     pub(crate) fn parts(self) -> (String, Precedence) {
         (self.text, self.precedence)
     }
@@ -87,6 +102,7 @@ impl Text {
         decides(self) || decides(other)
     }
 
+    /// Casts to the integer type of this width.
     pub(crate) fn cast(self, width: u32, is_unsigned: bool) -> Text {
         let name = if is_unsigned {
             unsigned(width)
@@ -166,6 +182,7 @@ impl Text {
         }
     }
 
+    /// Puts text behind it, such as `[i]`, with parentheses where `precedence` needs them.
     pub(crate) fn with(self, behind: &str, precedence: Precedence) -> Text {
         Text {
             text: format!("{}{behind}", self.within(precedence)),
@@ -174,6 +191,7 @@ impl Text {
         }
     }
 
+    /// Puts a sign in front of it.
     pub(crate) fn prefixed(self, sign: &str) -> Text {
         let least = if sign == "-" { UNARY + 1 } else { UNARY };
         Text {
@@ -183,6 +201,7 @@ impl Text {
         }
     }
 
+    /// Joins two texts by the operator `word` of this precedence, which groups from the left.
     pub(crate) fn and(self, word: &str, other: Text, precedence: Precedence) -> Text {
         Text {
             text: format!(
@@ -203,6 +222,7 @@ impl Text {
     }
 }
 
+/// Puts a text into parentheses if its precedence is less than `least`.
 pub(crate) fn wrapped((text, own): (String, Precedence), least: Precedence) -> String {
     match own < least {
         true => format!("({text})"),
@@ -210,6 +230,7 @@ pub(crate) fn wrapped((text, own): (String, Precedence), least: Precedence) -> S
     }
 }
 
+/// Returns the name of the unsigned type of this width; `unsigned` for widths that no type has.
 pub(crate) const fn unsigned(width: u32) -> &'static str {
     match width {
         8 => "unsigned char",
@@ -220,6 +241,7 @@ pub(crate) const fn unsigned(width: u32) -> &'static str {
     }
 }
 
+/// Returns the name of the signed type of this width; `int` for widths that no type has.
 pub(crate) const fn signed(width: u32) -> &'static str {
     match width {
         8 => "signed char",

@@ -120,6 +120,7 @@ pub(crate) struct Exercised {
 }
 
 impl Exercised {
+    /// Makes a list of sequences, each given by its lines, none of which has been looked at.
     pub(crate) fn of(lines: &[Vec<u32>]) -> Exercised {
         let sequences = lines.iter().map(|lines| Sequence {
             lines: lines.clone(),

@@ -34,6 +34,7 @@ impl Side {
         }
     }
 
+    /// Returns 0 for the old version and 1 for the new one.
     pub(crate) const fn index(self) -> usize {
         match self {
             Side::Old => 0,

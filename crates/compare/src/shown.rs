@@ -126,6 +126,7 @@ impl<'t> Printer<'t> {
         )
     }
 
+    /// Writes a truth value, or its negation if `holds` is false. Terms deeper than the limit become `…`.
     pub(crate) fn truth(&self, term: Term, holds: bool, depth: u32) -> (String, Precedence) {
         if self.is_cut(depth) {
             return ("…".to_owned(), PRIMARY);
@@ -319,6 +320,7 @@ impl<'t> Printer<'t> {
         }
     }
 
+    /// Returns the name of a variable as the user knows it.
     pub(crate) fn name(&self, term: Term) -> String {
         match self.names.of.get(&term) {
             Some((name, _)) => name.clone(),

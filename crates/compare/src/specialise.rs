@@ -47,6 +47,7 @@ pub(crate) struct Specialised<'t> {
 }
 
 impl<'t> Specialised<'t> {
+    /// Starts without any literal. `model` decides each choice.
     pub(crate) fn new(terms: &'t mut Terms, model: Assignment) -> Specialised<'t> {
         Specialised {
             terms,
@@ -65,6 +66,7 @@ impl<'t> Specialised<'t> {
         self.terms
     }
 
+    /// Returns the term of a truth value.
     pub(crate) fn truth(&mut self, value: bool) -> Term {
         self.terms.truth(value)
     }

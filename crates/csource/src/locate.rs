@@ -46,6 +46,7 @@ impl Files {
         &self.names
     }
 
+    /// Returns the path of a file as clang prints it.
     pub(crate) fn name(&self, id: u32) -> &str {
         &self.names[id as usize]
     }
@@ -194,6 +195,7 @@ impl Extent {
 }
 
 impl<'a> Locator<'a> {
+    /// Makes the locator of a source whose main file has the number `main_file`.
     pub(crate) fn new(source: &'a [u8], main_file: u32, macros: &'a MacroTable) -> Self {
         Locator {
             source,

@@ -44,6 +44,7 @@ pub(crate) struct About {
 }
 
 impl Memory {
+    /// Makes a memory of clang's answers that are kept in `cache`.
     pub(crate) fn new(cache: Cache) -> Memory {
         Memory {
             cache,

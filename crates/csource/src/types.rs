@@ -222,6 +222,7 @@ impl TypeTable {
         self.intern(kind, Qualifiers::default())
     }
 
+    /// Sets the integer type of an enumeration.
     pub(crate) fn set_enum_kind(&mut self, id: TypeId, kind: IntegerKind) {
         if let TypeKind::Enum { name } = self.kind(id) {
             let name = name.clone();
@@ -255,18 +256,22 @@ impl TypeTable {
         known.unwrap_or(IntegerKind::UnsignedInt)
     }
 
+    /// Gives a declared structure or union its members.
     pub(crate) fn define_record(&mut self, id: RecordId, fields: Vec<Field>) {
         self.records[id.0 as usize].fields = Some(fields);
     }
 
+    /// Notes the attributes and pragmas that change the layout of a record.
     pub(crate) fn set_layout_notes(&mut self, id: RecordId, notes: LayoutNotes) {
         self.layout_notes.insert(id, notes);
     }
 
+    /// Notes the size and alignment, in bytes, that clang tells of a record.
     pub(crate) fn set_told_size(&mut self, id: RecordId, size: u64, align: u64) {
         self.told_sizes.insert(id, (size, align));
     }
 
+    /// Returns the size and alignment, in bytes, that clang has told of a record.
     pub(crate) fn told_size(&self, id: RecordId) -> Option<(u64, u64)> {
         // The compiler's own record has no declaration in the dump.
         if self.record(id).name == "__va_list_tag" {
@@ -326,6 +331,7 @@ impl TypeTable {
         }
     }
 
+    /// Returns the type with further qualifiers.
     pub(crate) fn with_qualifiers(&mut self, id: TypeId, more: Qualifiers) -> TypeId {
         let Entry { kind, qualifiers } = self.entries[id.0 as usize].clone();
         self.intern(
@@ -358,6 +364,7 @@ impl TypeTable {
         found
     }
 
+    /// Notes the size of a record, in bytes.
     pub(crate) fn set_record_size(&mut self, id: TypeId, size: u64) {
         if let TypeKind::Record(record) = *self.kind(id) {
             self.record_sizes.insert(record, size);

@@ -216,6 +216,7 @@ fn behind_splices(text: &[u8], mut at: usize) -> usize {
     at
 }
 
+/// Whether a byte is white space in C.
 pub(crate) fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c)
 }

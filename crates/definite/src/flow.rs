@@ -111,6 +111,7 @@ const LARGEST_SCALAR: i64 = 16;
 /// So often a block is looked at before the analysis gives up.
 const MOST_ROUNDS: usize = 200;
 
+/// The analysis of one function: what is written on every way to each place.
 pub(crate) struct Flow<'a> {
     module: &'a Module,
     function: &'a Function,

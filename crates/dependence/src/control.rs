@@ -53,6 +53,7 @@ pub(crate) struct Control {
 }
 
 impl Control {
+    /// Splits a routine into segments at its calls that may not come back, and computes what decides about each.
     pub(crate) fn of(program: &Program, calls: &CallGraph, routine: RoutineId) -> Control {
         let function = program.function(routine);
         let mut segments = Vec::new();

@@ -356,6 +356,7 @@ impl<'p> Graph<'p> {
         effects
     }
 
+    /// Returns the results of the analyses that the graph stands on.
     pub(crate) fn facts(&self) -> Facts<'_> {
         Facts {
             program: self.program,

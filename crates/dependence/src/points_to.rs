@@ -70,18 +70,22 @@ impl PointsTo {
         LocationId(self.cells.all(base).start)
     }
 
+    /// The state of the library that has no part of its own.
     pub(crate) fn library(&self) -> LocationId {
         self.only(LIBRARY)
     }
 
+    /// The object `errno`.
     pub(crate) fn errno(&self) -> LocationId {
         self.only(ERRNO)
     }
 
+    /// The streams of the library.
     pub(crate) fn streams(&self) -> LocationId {
         self.only(STREAMS)
     }
 
+    /// Everything that the analysis cannot tell apart, such as what comes from outside.
     pub(crate) fn unknown(&self) -> LocationId {
         self.only(UNKNOWN)
     }

@@ -25,6 +25,7 @@ pub(crate) struct Private {
 }
 
 impl Private {
+    /// Finds the locals whose address does not leave the activation and its callees.
     pub(crate) fn of(program: &Program, points_to: &PointsTo, calls: &CallGraph) -> Private {
         let bases = points_to.bases();
         let is_local = |id: u32| {

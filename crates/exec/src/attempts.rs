@@ -41,6 +41,7 @@ pub struct Attempt {
 }
 
 impl Attempt {
+    /// Encodes the attempt for the pipe to the host: the kind, then call, program and path, separated by NUL.
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = vec![self.kind as u8];
         bytes.extend_from_slice(
@@ -51,6 +52,7 @@ impl Attempt {
         bytes
     }
 
+    /// Decodes what [`to_bytes`](Self::to_bytes) has made; `None` for anything else.
     pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (kind, rest) = bytes.split_first()?;
         let mut parts = rest.splitn(3, |byte| *byte == 0);

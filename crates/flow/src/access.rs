@@ -290,6 +290,7 @@ impl Looker<'_> {
     }
 }
 
+/// Returns the child of a node in this field of the grammar.
 pub(crate) fn field<'t>(node: Node<'t>, name: &str) -> Option<Node<'t>> {
     node.child_by_field_name(name)
 }

@@ -51,6 +51,7 @@ impl Macros {
         self.known.is_empty()
     }
 
+    /// Whether a macro is defined; `None` if nothing is known of it.
     pub(crate) fn is_defined(&self, name: &str) -> Option<bool> {
         let meaning = self.known.get(name)?;
         Some(*meaning != Meaning::Undefined)
@@ -66,6 +67,7 @@ impl Macros {
         self.known.insert(name.to_owned(), meaning);
     }
 
+    /// Notes that a macro is not defined.
     pub(crate) fn undefine(&mut self, name: &str) {
         self.known.insert(name.to_owned(), Meaning::Undefined);
     }

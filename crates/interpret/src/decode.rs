@@ -32,6 +32,7 @@ impl Linked<'_> {
     }
 }
 
+/// Translates a function of the IR into the interpreter's instructions.
 pub(crate) fn decode(function: &Function, linked: &Linked<'_>) -> Code {
     let mut decoder = Decoder {
         function,

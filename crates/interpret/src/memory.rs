@@ -85,6 +85,7 @@ fn to_constant<T>() -> Run<T> {
 /// noticed.
 const QUARANTINE: usize = 1 << 16;
 
+/// The program's memory: objects, each with its bytes and which of them are written.
 pub(crate) struct Memory {
     objects: Vec<Object>,
     dead: VecDeque<u32>,
@@ -103,6 +104,7 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
+    /// Makes a memory that holds at most `limit` bytes.
     pub(crate) fn new(limit: u64) -> Memory {
         // Object 0 is where null pointers point.
         let null = Object {
@@ -432,6 +434,7 @@ impl Memory {
         Ok(&mut object.bytes[range])
     }
 
+    /// Reads a number of type `ty`, sign- or zero-extended.
     #[inline(always)]
     pub(crate) fn load(&self, ty: Ty, address: u64) -> Run<u64> {
         let size = ty.size();
@@ -449,6 +452,7 @@ impl Memory {
         Ok(ty.canonical(raw))
     }
 
+    /// Writes the low bytes of `value` as a number of type `ty`.
     #[inline(always)]
     pub(crate) fn store(&mut self, ty: Ty, address: u64, value: u64) -> Run<()> {
         let size = ty.size();
@@ -490,6 +494,7 @@ impl Memory {
         written[at..at + size].copy_from_slice(&bits.to_le_bytes()[..size]);
     }
 
+    /// Reads a number of `size` bytes, at most 16.
     pub(crate) fn load_wide(&self, size: u64, address: u64) -> Run<u128> {
         let bytes = self.read(address, size)?;
         let mut raw = [0; 16];
@@ -497,6 +502,7 @@ impl Memory {
         Ok(u128::from_le_bytes(raw))
     }
 
+    /// Writes a number of `size` bytes, at most 16.
     pub(crate) fn store_wide(&mut self, size: u64, address: u64, value: u128) -> Run<()> {
         let raw = value.to_le_bytes();
         self.write(address, size)?

@@ -69,10 +69,12 @@ impl Tree<'_> {
         places
     }
 
+    /// Adds an expression and all expressions in it.
     pub(crate) fn parts_of_expression(&self, id: ExprId, found: &mut Parts) {
         found.expressions.extend(self.function.within(id));
     }
 
+    /// Adds a statement with all statements and expressions in it.
     pub(crate) fn parts_of_statement(&self, id: StmtId, found: &mut Parts) {
         found.statements.push(id);
         for inner in self.function.stmt(id).kind.inner() {
@@ -253,6 +255,7 @@ impl Tree<'_> {
         })
     }
 
+    /// Whether two values of holes are the same piece of C, apart from parentheses and layout.
     pub(crate) fn is_equal(&self, one: &Value, other: &Value) -> bool {
         let bare = |id: ExprId| &self.function.expr(self.function.stripped(id)).kind;
         match (one, other) {
@@ -413,6 +416,7 @@ impl Tree<'_> {
         self.outermost(id).1
     }
 
+    /// Whether the value of an expression is not used.
     pub(crate) fn is_unused(&self, id: ExprId) -> bool {
         let (id, user) = self.outermost(id);
         match user.map(|user| &self.function.expr(user).kind) {

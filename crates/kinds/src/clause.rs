@@ -58,6 +58,7 @@ pub(crate) enum Comparison {
 }
 
 impl Comparison {
+    /// Whether the comparison holds for two numbers.
     pub(crate) fn holds(self, left: i128, right: i128) -> bool {
         match self {
             Comparison::Less => left < right,

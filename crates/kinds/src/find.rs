@@ -261,6 +261,7 @@ fn is_change(tree: &Tree<'_>, edit: &Edit) -> bool {
     tree.unit.source[edit.span.range()] != edit.text[..]
 }
 
+/// Makes the edit that turns a matched expression into the replacement; `None` if nothing changes or a part has no place in the text.
 pub(crate) fn edit_of(
     tree: &Tree<'_>,
     from: (&Pattern, NodeId),

@@ -52,6 +52,7 @@ pub(crate) enum Action {
 }
 
 impl Action {
+    /// Returns the pattern of the new text; `None` for a deletion.
     pub(crate) fn pattern(&self) -> Option<&Pattern> {
         match self {
             Action::Replace(pattern)

@@ -69,6 +69,7 @@ pub(crate) struct Places {
 }
 
 impl<'a> Tree<'a> {
+    /// Prepares a function for questions of patterns.
     pub(crate) fn new(of: &Surroundings<'a>) -> Self {
         let mut tree = Tree {
             unit: of.unit,
@@ -129,6 +130,7 @@ impl<'a> Tree<'a> {
         }
     }
 
+    /// Returns the expression of which this one is an operand.
     pub(crate) fn parent(&self, id: ExprId) -> Option<ExprId> {
         self.parents.get(&id).copied()
     }
@@ -175,6 +177,7 @@ impl<'a> Tree<'a> {
         own.or_else(|| self.scopes.at_stmt(self.statement_of(id)?))
     }
 
+    /// Returns the names that are visible at a statement.
     pub(crate) fn scope_at(&self, id: StmtId) -> Option<&'a Scope> {
         self.scopes.at_stmt(id)
     }
@@ -196,6 +199,7 @@ impl<'a> Tree<'a> {
         }
     }
 
+    /// Returns the place of a statement that stands in the file as it is.
     pub(crate) fn statement_place(&self, id: StmtId) -> Option<Span> {
         match self.function.stmt(id).place {
             Place::Written(span) => Some(span),
@@ -203,6 +207,7 @@ impl<'a> Tree<'a> {
         }
     }
 
+    /// Returns the source text of a span.
     pub(crate) fn text(&self, span: Span) -> String {
         self.unit.text(span).into_owned()
     }
@@ -284,6 +289,7 @@ impl<'a> Tree<'a> {
         }
     }
 
+    /// Whether evaluating the expression changes nothing.
     pub(crate) fn is_pure(&self, id: ExprId) -> bool {
         !self.function.has_effects(id)
     }
@@ -328,6 +334,7 @@ impl<'a> Tree<'a> {
         })
     }
 
+    /// Whether an expression is a null pointer constant.
     pub(crate) fn is_null(&self, id: ExprId) -> bool {
         is_null(self.function, id)
     }
@@ -341,11 +348,13 @@ impl<'a> Tree<'a> {
         }) && !locals.any(|&id| self.unit.variable(id).name == name)
     }
 
+    /// Whether a type is a pointer type.
     pub(crate) fn is_pointer(&self, ty: TypeId) -> bool {
         matches!(self.unit.types.kind(ty), TypeKind::Pointer(_))
     }
 }
 
+/// Whether an expression of `function` is a null pointer constant, also in parentheses or a cast.
 pub(crate) fn is_null(function: &Function, mut id: ExprId) -> bool {
     loop {
         match function.expr(id).kind {

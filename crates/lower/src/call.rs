@@ -125,6 +125,7 @@ impl FunctionLowerer<'_, '_> {
         (callee, no_return)
     }
 
+    /// Emits a call, and returns its result; `None` without a result. The first `fixed` arguments are parameters, the others variadic.
     pub(crate) fn emit_call(
         &mut self,
         callee: Callee,

@@ -28,6 +28,7 @@ impl<'a> FunctionLowerer<'_, 'a> {
         }
     }
 
+    /// Emits an instruction with the reason why an expression is not supported, and returns any value.
     pub(crate) fn unsupported_expr(&mut self, id: ExprId) -> Operand {
         let origin = self.at_expr(id);
         let reason = match self.class(id) {
@@ -38,6 +39,7 @@ impl<'a> FunctionLowerer<'_, 'a> {
         self.unsupported_value(origin, &reason, ty)
     }
 
+    /// Returns the type of the expression's value if it fits a register; an array or function counts as its address.
     pub(crate) fn scalar(&self, id: ExprId) -> Option<Type> {
         match self.class(id) {
             Class::Scalar(ty) => Some(ty),
@@ -348,6 +350,7 @@ impl<'a> FunctionLowerer<'_, 'a> {
         }
     }
 
+    /// Emits a write to a register local.
     pub(crate) fn write(
         &mut self,
         local: patchwright_ir::LocalId,
@@ -357,6 +360,7 @@ impl<'a> FunctionLowerer<'_, 'a> {
         self.emit(InstructionKind::Write { local, value }, origin);
     }
 
+    /// Emits a read of a register local.
     pub(crate) fn read(
         &mut self,
         local: patchwright_ir::LocalId,

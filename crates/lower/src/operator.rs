@@ -11,6 +11,7 @@ use crate::{
 };
 
 impl FunctionLowerer<'_, '_> {
+    /// Emits an operation on one operand, and returns its value.
     pub(crate) fn unary(
         &mut self,
         id: ExprId,
@@ -139,6 +140,7 @@ impl FunctionLowerer<'_, '_> {
         }
     }
 
+    /// Emits an operation on two operands, and returns its value.
     pub(crate) fn binary(
         &mut self,
         id: ExprId,

@@ -181,6 +181,7 @@ impl<'a> FunctionLowerer<'_, 'a> {
         self.memory(id, address)
     }
 
+    /// Returns the address of a function or global as an operand.
     pub(crate) fn address_constant(&self, target: Target, origin: OriginId) -> Operand {
         Operand {
             value: Value::Address { target, addend: 0 },

@@ -260,6 +260,7 @@ fn element(
     }
 }
 
+/// Whether a term is an array.
 pub(crate) fn is_array(terms: &Terms, term: Term) -> bool {
     matches!(terms.sort(term), Sort::Array { .. })
 }

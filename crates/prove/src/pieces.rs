@@ -47,6 +47,7 @@ pub(crate) enum Parentheses {
 }
 
 impl Text {
+    /// Returns the number and the type of the open constant, if the text has one.
     pub(crate) fn open(&self) -> Option<(u32, IntegerKind)> {
         match self {
             Text::Is(_) | Text::Moved { .. } => None,

@@ -12,6 +12,7 @@ pub(crate) struct Repaired {
 }
 
 impl Repaired {
+    /// Makes a solver without any condition.
     pub(crate) fn new() -> Repaired {
         Repaired {
             solver: Solver::new(Backend::default()),
@@ -20,6 +21,7 @@ impl Repaired {
         }
     }
 
+    /// Asks whether `condition` can hold. The solver begins anew when it has grown too much.
     pub(crate) fn check(&mut self, terms: &Terms, condition: Term, budget: &Budget<'_>) -> Answer {
         const GROWTH: u64 = 3;
         let variables = self.solver.statistics().variables;

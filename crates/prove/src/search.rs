@@ -262,6 +262,7 @@ impl<'a> Search<'a> {
         self
     }
 
+    /// Returns the budget of one question: its conflicts, and the user's interruption.
     pub(crate) fn budget(&self) -> Budget<'a> {
         let conflicts = match self.second {
             false => self.extent.conflicts,
@@ -512,6 +513,7 @@ impl<'a> Search<'a> {
         Candidate { changes, constants }
     }
 
+    /// Converts changes to the numbers that the encoding knows.
     pub(crate) fn named(&self, changes: &[(usize, usize)]) -> Vec<Change> {
         let named = changes.iter();
         named
@@ -519,6 +521,7 @@ impl<'a> Search<'a> {
             .collect()
     }
 
+    /// Returns the conditions that give open constants their values.
     pub(crate) fn fixed(&mut self, constants: &BTreeMap<u32, i64>) -> Vec<Term> {
         constants
             .iter()

@@ -31,10 +31,12 @@ impl Checks {
         self.known().get(diff).cloned()
     }
 
+    /// Remembers the result of checking the program with this change.
     pub(crate) fn keep(&self, diff: &[u8], rejection: &Option<Rejection>) {
         self.known().insert(diff.to_vec(), rejection.clone());
     }
 
+    /// The objections of sanitizers by change; `None` for a change without one.
     pub(crate) fn objections(&self) -> MutexGuard<'_, BTreeMap<Vec<u8>, Option<String>>> {
         let objections = self.objections.lock();
         objections.unwrap_or_else(PoisonError::into_inner)

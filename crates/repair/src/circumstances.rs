@@ -73,6 +73,7 @@ impl Kind {
         }
     }
 
+    /// Returns the environment of tests with the variables that make these circumstances.
     pub(crate) fn environment(self, tests: &Environment) -> Environment {
         let mut environment = tests.clone();
         let own = environment.set.contains_key(OsStr::new(PERTURB));

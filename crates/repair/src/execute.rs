@@ -133,6 +133,7 @@ impl Search<'_> {
         Ok(true)
     }
 
+    /// Runs a test with the candidate that `code` computes at the hole of a unit.
     pub(crate) fn run(
         &self,
         unit: usize,

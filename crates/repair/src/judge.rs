@@ -32,6 +32,7 @@ pub(crate) struct Judge<'a> {
 }
 
 impl<'a> Judge<'a> {
+    /// Prepares to order patches. `crash` says that a failing test crashes.
     pub(crate) fn new(
         holes: &'a [HoleEntry],
         files: &'a [SourceFile],

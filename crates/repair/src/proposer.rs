@@ -133,6 +133,7 @@ pub struct Proposals {
     state: Mutex<State>,
 }
 
+/// What has happened between the search and the proposing program.
 #[derive(Debug, Default)]
 pub(crate) struct State {
     /// The task has been told.
@@ -164,6 +165,7 @@ impl Proposals {
         })
     }
 
+    /// Locks the state.
     pub(crate) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

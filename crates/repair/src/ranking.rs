@@ -53,6 +53,7 @@ pub(crate) struct Places<'f> {
 }
 
 impl Instrumented {
+    /// Returns what the order of patches needs to know of their places.
     pub(crate) fn places(&self) -> Places<'_> {
         Places {
             holes: &self.holes,

@@ -341,6 +341,7 @@ pub(crate) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
+    /// Prepares to read sources in the copy of a worker. `left_alone` gets what cannot be changed.
     pub(crate) fn new(
         worker: &'a mut Worker,
         project: &'a Project,

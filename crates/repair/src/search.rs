@@ -69,6 +69,7 @@ const ENOUGH_OF_LOCATION: usize = 5;
 /// So many plausible candidates of one class count there: they are one decision.
 const ENOUGH_OF_CLASS: usize = 2;
 
+/// The search for plausible candidates: the units, their classes in each test, and what was found.
 pub(crate) struct Search<'a> {
     pub(crate) suite: &'a TestSuite,
     pub(crate) limits: &'a Limits,
@@ -674,6 +675,7 @@ impl Search<'_> {
         out_of_time
     }
 
+    /// Whether the search ends: time is up, a bound is reached, or enough was found.
     pub(crate) fn is_over(&mut self) -> bool {
         let out_of_time = self.is_out_of_time();
         let bounds = self.options.bounds;

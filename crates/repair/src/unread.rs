@@ -20,6 +20,7 @@ pub(crate) struct Reads {
 }
 
 impl Reads {
+    /// Finds the reads of a function's own local variables.
     pub(crate) fn of(unit: &TranslationUnit, function: &Function) -> Self {
         let written = written(function);
         let locals: BTreeSet<VarId> = function.locals.iter().copied().collect();

@@ -403,6 +403,7 @@ impl Partition {
 }
 
 impl Observed {
+    /// Returns results, output and ending on one line.
     pub(crate) fn text(&self) -> String {
         let mut words = Vec::new();
         for (name, value) in &self.left {

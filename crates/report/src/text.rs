@@ -13,6 +13,7 @@ pub struct Style {
 }
 
 impl Style {
+    /// Returns text in the style of a terminal's code, or as it is without colours.
     pub(crate) fn paint(self, code: &str, text: &str) -> String {
         if self.colour {
             styled(code, text)

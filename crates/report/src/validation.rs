@@ -593,6 +593,7 @@ pub fn table(outcome: &Validation, style: Style) -> String {
     text
 }
 
+/// Returns the lines at the end of the table: how many patches have which verdict.
 pub(crate) fn summary(outcome: &Validation) -> String {
     let Summary {
         patches,

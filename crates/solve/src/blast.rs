@@ -43,6 +43,7 @@ pub(crate) struct Blaster {
 const NONE: u32 = u32::MAX;
 
 impl Blaster {
+    /// Starts without any gate.
     pub(crate) fn new() -> Self {
         Blaster {
             gates: Gates::new(),

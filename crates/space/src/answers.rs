@@ -30,6 +30,7 @@ const MOST_PLACES: usize = 24;
 /// A call and its text.
 const COST: u32 = 1;
 
+/// Adds exits that print a line which a failing test misses.
 pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
     if finder.shown.missing.is_empty() {
         return;

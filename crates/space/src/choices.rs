@@ -49,6 +49,7 @@ pub struct Choices {
 }
 
 impl Choices {
+    /// Counts a change that is not tried, with the reason.
     pub(crate) fn refuse(&mut self, reason: &'static str) {
         *self.refused.entry(reason).or_default() += 1;
     }

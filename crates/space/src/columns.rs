@@ -30,6 +30,7 @@ pub(crate) struct Columns<'s> {
 }
 
 impl<'s> Columns<'s> {
+    /// Prepares to evaluate code in the states `ids`.
     pub(crate) fn new(states: &'s StateSet, ids: &'s [u32]) -> Self {
         Columns {
             states,

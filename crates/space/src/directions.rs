@@ -27,6 +27,7 @@ const LEAST_ALIKE: usize = 3;
 /// Most that are added in one place.
 const MOST_AT: usize = 6;
 
+/// Adds the direction that sums and statements leave out.
 pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
     sums(finder);
     statements(finder);

@@ -77,6 +77,7 @@ impl Numbering<'_> {
         from + self.starts[from + 1..].partition_point(|&start| start <= number)
     }
 
+    /// Returns the candidate with this number, which lies in this block of the list.
     pub(crate) fn id(&self, number: u32, block: usize) -> CandidateId {
         CandidateId {
             block: self.blocks[block],
@@ -167,6 +168,7 @@ impl<'s> Evaluator<'s> {
 pub(crate) struct Evaluators<'s>(Vec<Evaluator<'s>>);
 
 impl<'s> Evaluators<'s> {
+    /// Makes an evaluator for each thread.
     pub(crate) fn new(space: &'s Space, pointees: &'s Pointees, threads: usize) -> Self {
         let threads = threads.max(1);
         let evaluator = || Evaluator {

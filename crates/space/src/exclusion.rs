@@ -263,6 +263,7 @@ impl Space {
         }
     }
 
+    /// Returns a term of a pool that lists its terms; `None` for pools that combine others.
     pub(crate) fn part(&self, pool: PoolId, i: usize) -> Option<&Term> {
         match &self.pools.get(pool).kind {
             PoolKind::Terms { terms, .. } => terms.get(i),

@@ -20,6 +20,7 @@ use crate::{
 pub(crate) struct Siblings(FxHashMap<Term, Vec<Instruction>>);
 
 impl Siblings {
+    /// Compiles the terms that stand beside the sites of these blocks, each once.
     pub(crate) fn of(space: &Space, pointees: &Pointees, blocks: &[u32]) -> Self {
         let mut siblings = Siblings::default();
         let ways: BTreeSet<u32> = blocks
@@ -70,6 +71,7 @@ pub(crate) struct Evaluation<'a> {
 }
 
 impl<'a> Evaluation<'a> {
+    /// Prepares to evaluate candidates in one state: its values, and which of them are undefined.
     pub(crate) fn new(
         space: &'a Space,
         pointees: &'a Pointees,

@@ -48,6 +48,7 @@ struct Case {
     body: u32,
 }
 
+/// Adds one more case to chains of `else if` and to `switch`.
 pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
     let mut places = 0;
     let mut links: Vec<StmtId> = Vec::new();

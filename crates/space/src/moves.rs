@@ -25,6 +25,7 @@ const NEIGHBOUR_COST: u32 = 2;
 /// For each neighbour that it passes.
 const STEP_COST: u32 = 1;
 
+/// Adds statements that are executed earlier or later.
 pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
     for standing in finder.statements.clone() {
         let Some((block, place)) = standing.block else {

@@ -53,6 +53,7 @@ impl Source {
     }
 }
 
+/// Adds copies of statements at a second place.
 pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
     let sources = sources(finder);
     let choices = choices(finder, |kind| matches!(kind, StmtKind::If { .. }));

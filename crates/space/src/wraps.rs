@@ -61,6 +61,7 @@ pub(crate) enum Around {
     Constant,
 }
 
+/// Adds calls such as `abs` and `tolower` round expressions, and takes them away.
 pub(crate) fn find(finder: &mut Finder<'_, '_, '_>, callees: &Callees<'_>) {
     let used = used(finder);
     let characters = characters(finder);
@@ -155,6 +156,7 @@ pub(crate) fn call(
     }
 }
 
+/// Returns the text of an expression that can be replaced; empty for others.
 pub(crate) fn inner_text(finder: &Finder<'_, '_, '_>, id: ExprId) -> String {
     let span = finder.function.expr(id).place.editable();
     span.map_or_else(String::new, |span| finder.plain(span))

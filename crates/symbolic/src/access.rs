@@ -477,6 +477,7 @@ impl Encoder<'_> {
         self.terms.ite(is_zero, zero, one)
     }
 
+    /// Adds the failure of reading a value that was never written.
     pub(crate) fn must_be_written(&mut self, world: &World, written: Term, place: &Place) {
         let not = self.terms.not(written);
         self.tolerated(

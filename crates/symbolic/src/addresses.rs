@@ -51,6 +51,7 @@ impl Encoder<'_> {
             .is_some_and(|name| name.starts_with("input."))
     }
 
+    /// Returns the address of a leaf as a number; for null, the offset.
     pub(crate) fn number_of_leaf(&mut self, leaf: &Leaf) -> Term {
         match leaf.object {
             0 => leaf.offset,

@@ -25,6 +25,7 @@ use crate::{
 const BLOCKS: u32 = 64;
 
 impl<'p> Encoder<'p> {
+    /// Whether a single input is followed.
     pub(crate) fn is_along(&self) -> bool {
         self.along.is_some()
     }
@@ -98,6 +99,7 @@ impl<'p> Encoder<'p> {
         self.end_along();
     }
 
+    /// Ends the execution that is followed.
     pub(crate) fn end_along(&mut self) {
         if let Some(along) = &mut self.along {
             along.ended = true;

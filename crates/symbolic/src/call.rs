@@ -23,6 +23,7 @@ enum Called {
 }
 
 impl<'p> Encoder<'p> {
+    /// Encodes a call: of a function of the program, a modelled one, or one that is not known.
     pub(crate) fn call(
         &mut self,
         frame: &mut Frame<'p>,

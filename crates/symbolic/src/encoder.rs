@@ -204,6 +204,7 @@ pub(crate) struct Lazy {
 const QUESTION: u64 = 2_000;
 
 impl<'p> Encoder<'p> {
+    /// Prepares the encoding of a program.
     pub(crate) fn new(
         program: &'p Program,
         options: &'p Options,
@@ -284,6 +285,7 @@ impl<'p> Encoder<'p> {
         }
     }
 
+    /// Ends the encoding with this outcome.
     pub(crate) fn finish(mut self, outcome: Outcome) -> Encoding {
         self.settle_limit();
         let turns = self.along.take().map(|along| along.turns);
@@ -526,6 +528,7 @@ impl<'p> Encoder<'p> {
         self.unknown_where(world, world.path.term(), reason, place);
     }
 
+    /// Notes that nothing is known of the inputs for which `condition` holds here, with the reason.
     pub(crate) fn unknown_where(
         &mut self,
         world: &World,

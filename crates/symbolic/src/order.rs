@@ -38,6 +38,7 @@ pub(crate) struct Order {
 }
 
 impl Order {
+    /// Orders the blocks of a function, nested loops as units, and finds the values that live between them.
     pub(crate) fn of(function: &Function) -> Order {
         let successors = function.successors();
         let ways = function.ways();

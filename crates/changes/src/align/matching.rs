@@ -42,6 +42,7 @@ fn kind_of(statement: &Statement) -> &'static str {
 }
 
 impl<'a> Layout<'a> {
+    /// Finds the constructs, blocks and positions of all actions of a function.
     pub(super) fn of(function: &'a Function) -> Self {
         let count = function.actions.len();
         let mut layout = Layout {
@@ -148,6 +149,7 @@ const SIMILAR: f64 = 0.5;
 const MOST_PAIRS: usize = 40_000;
 
 impl Matching {
+    /// Pairs the actions of two versions of a function: equal ones first, then similar ones in the gaps between them.
     pub(super) fn find(old: Side, old_layout: &Layout, new: Side, new_layout: &Layout) -> Self {
         let mut keys = FxHashMap::default();
         let mut key = |side: Side, layout: &Layout, i: usize| {

@@ -185,6 +185,7 @@ pub enum Order {
 }
 
 impl Order {
+    /// Returns the name by which `--strategy` chooses the order.
     pub(super) fn name(self) -> &'static str {
         match self {
             Order::Prv => "prv",

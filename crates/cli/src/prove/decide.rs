@@ -501,6 +501,7 @@ impl Job<'_> {
         Some((replay, expected))
     }
 
+    /// Makes the decision of a verdict: the report, the exit status, and what a replayed counterexample shows.
     pub(super) fn concluded(
         &self,
         verdict: Verdict,
@@ -526,6 +527,7 @@ impl Job<'_> {
         }
     }
 
+    /// Makes the report of a verdict: assumptions, places, and reasons why something is not known.
     pub(super) fn report(
         &self,
         verdict: &Verdict,

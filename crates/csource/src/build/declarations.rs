@@ -220,6 +220,7 @@ impl<'a> UnitBuilder<'a> {
         }
     }
 
+    /// Notes the structure or union that a node declares or defines.
     pub(super) fn record(&mut self, node: &Node) {
         let name = if node.name.is_empty() {
             self.unnamed(node)
@@ -336,6 +337,7 @@ impl<'a> UnitBuilder<'a> {
         std::str::from_utf8(&rest[..end]).ok()
     }
 
+    /// Notes an enumeration: its constants with their values, and its integer type.
     pub(super) fn enumeration(&mut self, node: &Node) {
         let mut next = 0i128;
         let (mut least, mut greatest) = (0, 0);
@@ -404,6 +406,7 @@ impl<'a> UnitBuilder<'a> {
         (named.unwrap_or(file), line)
     }
 
+    /// Adds a variable to the unit, and returns its number.
     pub(super) fn variable(&mut self, node: &Node, storage: Storage) -> VarId {
         let ty = self.written(node);
         let id = VarId(self.variables.len() as u32);

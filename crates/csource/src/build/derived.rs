@@ -140,6 +140,7 @@ impl UnitBuilder<'_> {
         }
     }
 
+    /// Notes the type that a `typedef` names.
     pub(super) fn typedef(&mut self, node: &Node) {
         let Some(ty) = &node.ty else { return };
         let target = match node.inner.first().and_then(|n| self.type_node(n)) {

@@ -72,6 +72,8 @@ struct Parser<'a> {
 }
 
 impl TypeTable {
+    /// Parses the name of a type as clang spells it; `None` for one that is not understood. With `here`, tags have the meaning of the
+    /// current scope.
     pub(super) fn parse_type_name(&mut self, text: &str, here: bool) -> Option<TypeId> {
         let (tokens, starts) = tokenize(text);
         Parser {

@@ -98,6 +98,7 @@ impl Shape {
         }
     }
 
+    /// Returns the offsets after a move of the pointer.
     pub(crate) fn moved(self, by: Move) -> Shape {
         match by {
             Move::Widen => Shape::ANY,
@@ -159,6 +160,7 @@ impl Shape {
         }
     }
 
+    /// Returns the offsets after adding a known number of bytes.
     pub(crate) fn displaced(self, bytes: i64) -> Shape {
         if bytes == 0 || self == Shape::ANY {
             return self;

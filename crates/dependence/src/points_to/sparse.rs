@@ -82,6 +82,7 @@ impl Sparse {
         Sparse(left)
     }
 
+    /// Whether the set has no number.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

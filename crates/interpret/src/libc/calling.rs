@@ -21,6 +21,7 @@ pub(crate) struct Arg {
 pub(crate) struct Args<'a>(pub(crate) &'a [Arg]);
 
 impl Args<'_> {
+    /// Returns an argument. A missing one is undefined behaviour of the call.
     pub(crate) fn get(&self, index: usize) -> Run<Arg> {
         match self.0.get(index) {
             Some(arg) => Ok(*arg),

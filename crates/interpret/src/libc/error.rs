@@ -9,6 +9,7 @@ use crate::{
     machine::Machine,
 };
 
+/// Returns the model of a function about errors, such as `strerror` or `err`.
 pub(super) fn find(name: &str) -> Option<Native> {
     Some(match name {
         "__errno_location" => |m, _| word(m.made("errno", 16)?),

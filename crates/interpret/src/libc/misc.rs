@@ -12,6 +12,7 @@ use crate::{
 /// What the process is called by.
 pub(super) const PROCESS: i64 = 4242;
 
+/// Returns the model of a function on locales, messages, descriptors or files.
 pub(super) fn find(name: &str) -> Option<Native> {
     Some(match name {
         "setlocale" => |m, a| {

@@ -109,6 +109,7 @@ macro_rules! functions {
             $(safe fn $f($($x: $number),+) -> $result;)*
         }
 
+        /// Returns the model of a function that computes a number from numbers.
         pub(crate) fn find(name: &str) -> Option<Native> {
             Some(match name {
                 $($($name)|+ => |m, a| {

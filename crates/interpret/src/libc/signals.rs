@@ -29,6 +29,7 @@ fn bit(signal: i64) -> u64 {
     1 << (signal - 1)
 }
 
+/// Returns the model of a function on signals.
 pub(super) fn find(name: &str) -> Option<Native> {
     Some(match name {
         "signal" | "bsd_signal" => |m, a| set(m, a.int(0)?, a.word(1)?, 0),

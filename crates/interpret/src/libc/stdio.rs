@@ -107,6 +107,7 @@ fn byte_or_end(byte: Option<u8>) -> Run<u128> {
     int(byte.map_or(EOF, i64::from))
 }
 
+/// Returns the model of a function of `stdio.h`.
 pub(super) fn find(name: &str) -> Option<Native> {
     Some(match name {
         "printf" => |m, a| {

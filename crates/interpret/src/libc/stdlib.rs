@@ -17,6 +17,7 @@ use crate::{
     machine::Machine,
 };
 
+/// Returns the model of a function of `stdlib.h`.
 pub(super) fn find(name: &str) -> Option<Native> {
     Some(match name {
         "malloc" => |m, a| {
@@ -389,6 +390,7 @@ pub(super) fn float(text: &[u8], ty: Type) -> ReadFloat {
     }
 }
 
+/// Linux's number of the error "result too large".
 pub(super) const ERANGE: i32 = 34;
 
 unsafe extern "C" {

@@ -10,6 +10,7 @@ use crate::{
     machine::Machine,
 };
 
+/// Returns the model of a function that verifiers know.
 pub(super) fn find(name: &str) -> Option<Native> {
     Some(match name {
         "reach_error" | "__VERIFIER_error" => |_, _| Err(Stop::Abort),

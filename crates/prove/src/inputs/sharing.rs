@@ -34,6 +34,7 @@ pub(super) fn pointers_of(parameter: &ParameterShape) -> Vec<Pointer> {
     all
 }
 
+/// Adds the pointers of a shape, and of the shapes to which they lead.
 pub(super) fn collect(
     shape: &Shape,
     name: &str,

@@ -100,6 +100,7 @@ impl<'a> Search<'a> {
         self.leave_open(candidate, why);
     }
 
+    /// Excludes all patches that contain these changes, because these alone repair.
     pub(super) fn exclude_with_more(&mut self, changes: &[(usize, usize)]) {
         self.found.counts.by_repair += 1;
         self.blocked.push(changes.to_vec());

@@ -84,6 +84,7 @@ impl Search<'_> {
         }
     }
 
+    /// Takes the last changes back, as many as these.
     pub(crate) fn take_back(&mut self, changes: &[(usize, usize)]) {
         changes.iter().for_each(|_| self.base.take_back());
     }

@@ -36,6 +36,7 @@ pub(crate) struct Tried {
 }
 
 impl DeclarationTurn {
+    /// Returns the cost at which the turn comes.
     pub(super) fn cost(self) -> u32 {
         match self {
             DeclarationTurn::Parentheses => PARENTHESES_COST,

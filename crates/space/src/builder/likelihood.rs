@@ -27,6 +27,7 @@ pub(super) enum LeafKind {
 }
 
 impl LeafKind {
+    /// Returns the kind of a leaf, by which its likelihood is known.
     pub(super) fn of(term: &Term, atoms: &AtomTable) -> LeafKind {
         match term.kind() {
             Kind::Constant(..) if is_character(term) => LeafKind::Character,

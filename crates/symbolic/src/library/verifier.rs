@@ -13,6 +13,7 @@ use crate::{
     memory::Kind,
 };
 
+/// Returns the model of an assertion, an assumption, or an end of the program.
 pub(super) fn find(name: &str) -> Option<Model> {
     match name {
         "__assert_fail" | "__assert" | "__assert_perror_fail" => always(assertion_failed),

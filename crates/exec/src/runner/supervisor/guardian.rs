@@ -45,6 +45,7 @@ pub(super) struct Order {
 }
 
 impl Order {
+    /// Encodes the order for the pipe to the guardian.
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = vec![u8::from(self.network)];
         bytes.extend(self.private.iter().flat_map(|mount| mount.to_le_bytes()));

@@ -110,6 +110,7 @@ pub(super) struct Precedence {
 }
 
 impl Precedence {
+    /// Takes precedence until it is dropped; without the permission, nothing happens.
     pub(super) fn take() -> Self {
         set_scheduling(libc::SCHED_RR | libc::SCHED_RESET_ON_FORK, 1);
         Precedence { _private: () }

@@ -37,10 +37,12 @@ pub(super) struct Process {
 }
 
 impl Process {
+    /// Returns the number of the process.
     pub(super) fn pid(&self) -> Pid {
         self.pid
     }
 
+    /// Whether the process has not ended yet.
     pub(super) fn is_alive(&self) -> bool {
         !matches!(self.state, b'Z' | b'X')
     }
@@ -87,6 +89,7 @@ pub(super) struct Tree {
 }
 
 impl Tree {
+    /// Makes an empty list of the descendants of this process.
     pub(super) fn new() -> Self {
         // SAFETY: no pointers.
         let (own, own_group, page, ticks) = unsafe {

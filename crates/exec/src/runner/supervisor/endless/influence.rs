@@ -51,12 +51,14 @@ pub(super) struct Influence {
 }
 
 impl Influence {
+    /// Starts with locations of which each depends on itself only.
     pub(super) fn of(seeds: &BTreeSet<Location>) -> Self {
         Influence {
             depending: seeds.iter().map(|seed| (*seed, *seed)).collect(),
         }
     }
 
+    /// Returns the locations that depend on a seed.
     pub(super) fn locations(&self) -> impl Iterator<Item = Location> {
         self.depending.keys().copied()
     }

@@ -56,6 +56,7 @@ struct Page {
 }
 
 impl Machine {
+    /// Makes a view of a stopped process. `mappings` are its regions of memory.
     pub(super) fn new(tracee: Tracee, mappings: &[Mapping]) -> io::Result<Self> {
         Ok(Machine {
             registers: tracee.registers()?,

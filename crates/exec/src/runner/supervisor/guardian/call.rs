@@ -17,6 +17,7 @@ pub(super) struct Call {
 }
 
 impl Call {
+    /// Reads the text that an argument points to; `None` if the memory cannot be read.
     pub(super) fn text(&self, index: usize) -> Option<OsString> {
         let address = self.arguments[index];
         let mut text = Vec::new();
@@ -33,6 +34,7 @@ impl Call {
         None
     }
 
+    /// Whether the call opens a file.
     pub(super) fn opens(&self) -> bool {
         [
             libc::SYS_open,
@@ -57,6 +59,7 @@ impl Call {
         })
     }
 
+    /// The path of an entry that the call makes, and which must not exist.
     pub(super) fn new_entry(&self, folder: Option<usize>, path: usize) -> Option<Target> {
         Some(Target {
             makes: true,
@@ -65,6 +68,7 @@ impl Call {
         })
     }
 
+    /// The path that the call opens for writing, with these flags of `open`.
     pub(super) fn opened(&self, folder: Option<usize>, path: usize, flags: u64) -> Option<Target> {
         let has = |flag: libc::c_int| flags & flag as u64 != 0;
         Some(Target {
@@ -76,6 +80,7 @@ impl Call {
         })
     }
 
+    /// The open file whose descriptor is an argument.
     pub(super) fn descriptor(&self, index: usize) -> Target {
         Target {
             path: None,
@@ -141,6 +146,7 @@ impl Call {
         targets.into_iter().flatten().collect()
     }
 
+    /// The new name of a renamed file, which may exist.
     pub(super) fn renamed_to(&self, folder: Option<usize>, path: usize) -> Option<Target> {
         Some(Target {
             makes_only: false,
@@ -148,6 +154,7 @@ impl Call {
         })
     }
 
+    /// Returns the name of the system call, for messages.
     pub(super) fn name(&self) -> &'static str {
         NAMES
             .iter()

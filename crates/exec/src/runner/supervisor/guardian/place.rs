@@ -27,6 +27,7 @@ pub(super) struct Target {
 }
 
 impl Target {
+    /// A path below an open folder, which must exist, and whose links are followed.
     pub(super) fn at(folder: RawFd, path: OsString) -> Self {
         Target {
             folder,
@@ -167,10 +168,12 @@ impl Place {
     }
 }
 
+/// Converts a text for a system call; `None` if it has a NUL byte.
 pub(super) fn c_string(text: &OsStr) -> Option<CString> {
     CString::new(text.as_bytes()).ok()
 }
 
+/// Opens a path without access to its content (`O_PATH`).
 pub(super) fn open_path(path: &CString) -> Option<OwnedFd> {
     // SAFETY: a NUL-terminated path.
     let opened =
@@ -194,6 +197,7 @@ pub(super) struct Found {
 }
 
 impl Found {
+    /// Looks at an open file: its true path, its kind and its mount.
     pub(super) fn of(file: OwnedFd, exists: bool) -> Option<Self> {
         let path = fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd())).ok()?;
         if !path.is_absolute() {
