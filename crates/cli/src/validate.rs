@@ -391,7 +391,7 @@ pub(crate) fn tree(args: &ValidateArgs, project: &Project) -> Box<dyn BaseTree> 
     }
 }
 
-/// How patches are read.
+/// Returns how patches are read, from the flags.
 pub(crate) fn reading(args: &ValidateArgs) -> Reading {
     Reading {
         strip: args.strip,
@@ -402,7 +402,7 @@ pub(crate) fn reading(args: &ValidateArgs) -> Reading {
     }
 }
 
-/// What a run is asked to do.
+/// Returns the options of a run, from the flags.
 pub(crate) fn options(args: &ValidateArgs, journal: Option<JournalOptions>) -> ValidateOptions {
     ValidateOptions {
         jobs: args.jobs.unwrap_or_else(default_jobs),

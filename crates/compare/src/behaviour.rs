@@ -58,7 +58,7 @@ fn stream(error: bool) -> Seen {
     }
 }
 
-/// What the program does as far as `seen` asks, as it is under the model.
+/// Returns the parts of the program's behaviour that `seen` asks for, as formulas specialised to the model.
 pub(crate) fn formulas(
     encoding: &Encoding,
     seen: &[Seen],
@@ -161,7 +161,7 @@ impl Formulas {
         }
     }
 
-    /// What is seen, as lines of text: `returns x + 1`, `prints "%d\n", x`.
+    /// Returns the behaviour as lines of text: `returns x + 1`, `prints "%d\n", x`.
     pub(crate) fn text(&self, printer: &Printer<'_>, is_program: bool) -> Vec<String> {
         let mut all = Vec::new();
         if let Some((ty, value)) = self.result {

@@ -469,7 +469,7 @@ impl Range {
         }
     }
 
-    /// What of the values outside lies on the same side as this one.
+    /// Returns the values below the range if `bits` is below it, else those above it.
     pub(crate) fn beside(&self, bits: u128) -> Range {
         let (least, most) = limits(self.width, self.is_signed);
         match value(self.width, self.is_signed, bits) < self.first {

@@ -50,7 +50,7 @@ pub(crate) struct Text {
 }
 
 impl Text {
-    /// What is of a type with this width and sign before it is promoted.
+    /// Makes a text whose value has a type of this width and sign before C promotes it.
     pub(crate) fn of(text: String, precedence: Precedence, width: u32, is_unsigned: bool) -> Text {
         let rank = match width {
             0..=32 => 32,
@@ -90,12 +90,12 @@ impl Text {
         (self.text, self.precedence)
     }
 
-    /// In parentheses, if it binds less tightly.
+    /// Returns the text, in parentheses if it binds less tightly than `least`.
     pub(crate) fn within(&self, least: Precedence) -> String {
         wrapped((self.text.clone(), self.precedence), least)
     }
 
-    /// What C makes of both has no sign.
+    /// Whether C's usual conversions of both operands give an unsigned type.
     pub(crate) fn makes_unsigned(&self, other: &Text) -> bool {
         let rank = self.rank.max(other.rank);
         let decides = |text: &Text| text.is_unsigned && text.rank == rank;
@@ -113,7 +113,7 @@ impl Text {
         Text::of(text, UNARY, width, is_unsigned)
     }
 
-    /// With the sign that the same bits have.
+    /// Casts to the signed type of the same width, if the type is unsigned.
     pub(crate) fn signed(self) -> Text {
         let rank = self.rank;
         match self.is_unsigned {
@@ -122,7 +122,7 @@ impl Text {
         }
     }
 
-    /// Of a type that has so many bits at least, and no sign, if that is wanted.
+    /// Casts to a type of at least this width, and without sign if `is_unsigned`, unless the type is such already.
     pub(crate) fn widened(self, width: u32, is_unsigned: bool) -> Text {
         match self.rank < width.max(32) || (is_unsigned && !self.is_unsigned) {
             true => {
@@ -166,7 +166,7 @@ impl Text {
         }
     }
 
-    /// A value with a sign, as one with the sign that is wanted.
+    /// Returns the text for a signed value, cast if `sign` asks for another sign.
     pub(crate) fn of_signed(self, width: u32, sign: Sign) -> Text {
         match sign {
             Sign::Unsigned => self.fitted(width, sign),
@@ -174,7 +174,7 @@ impl Text {
         }
     }
 
-    /// A value without sign, as one with the sign that is wanted.
+    /// Returns the text for an unsigned value, cast if `sign` asks for another sign.
     pub(crate) fn of_unsigned(self, width: u32, sign: Sign) -> Text {
         match sign {
             Sign::Signed => self.fitted(width, sign),

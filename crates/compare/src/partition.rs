@@ -235,7 +235,7 @@ impl<'a> Explorer<'a> {
         }
     }
 
-    /// Looks at another pair, too, whose names are these.
+    /// Adds another pair of versions, with its names.
     pub(crate) fn also(&mut self, pair: &Pair, names: Names) {
         self.names.of.extend(names.of);
         let within = self.terms.not(pair.limited);

@@ -35,7 +35,7 @@ pub(crate) struct Printer<'t> {
 }
 
 impl<'t> Printer<'t> {
-    /// One that calls inputs by these names.
+    /// Makes a printer that calls inputs by these names.
     pub(crate) fn new(terms: &'t Terms, names: &'t Names) -> Printer<'t> {
         Printer {
             terms,

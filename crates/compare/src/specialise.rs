@@ -71,7 +71,7 @@ impl<'t> Specialised<'t> {
         self.terms.truth(value)
     }
 
-    /// Looks up what these terms, and all that they are made of, are under the model.
+    /// Computes the values of these terms and of all parts of them under the model.
     pub(crate) fn prepare(&mut self, roots: &[Term]) {
         let scalars: Vec<Term> = self.terms.within(roots);
         for &term in &scalars {
@@ -137,7 +137,7 @@ impl<'t> Specialised<'t> {
         self.made[&root]
     }
 
-    /// As [`Specialised::of`]; that it has the value that it has under the model is added, too.
+    /// Specialises a term as [`Specialised::of`], and adds the condition that the term has its value under the model.
     pub(crate) fn value(&mut self, root: Term) {
         let made = self.of(root);
         if self.is_truth(root) {

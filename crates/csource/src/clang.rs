@@ -389,7 +389,7 @@ impl Clang {
         self.text_answer(runner, command, &request)
     }
 
-    /// As [`Self::preprocess`], with what further questions about the source are for: with a cache, if there is one.
+    /// Runs the preprocessor as [`Self::preprocess`]. Also returns the clang to ask about the source, which has a cache if there is one.
     pub(crate) fn preprocess_first(
         &self,
         runner: &mut Runner,
@@ -430,7 +430,7 @@ impl Clang {
         }
     }
 
-    /// What answers about a source depend on, if they can be kept.
+    /// Returns what clang's answers about a source depend on; `None` if they cannot be kept.
     pub(crate) fn about(
         &self,
         command: &CompileCommand,

@@ -12,7 +12,7 @@ const LARGEST: u64 = 1 << 30;
 /// Bodies with fewer levels are not what a dump fails for.
 const LEAST: u64 = 200;
 
-/// A source in place of one with bodies that are too large: these are empty, and everything stands where it stood.
+/// A source whose too large function bodies are empty. Everything else stands where it stood.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reduced {
     /// The text; `None` if it is that of the file.

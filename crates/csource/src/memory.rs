@@ -72,7 +72,7 @@ impl Memory {
         Some((stamp, digest))
     }
 
-    /// What answers about a source depend on: `preprocessed` is what clang's preprocessor printed, and `plan` what it told of itself.
+    /// Returns what answers about a source depend on. `preprocessed` is the preprocessor's output, and `plan` clang's plan of its jobs.
     /// `None` if that cannot be found out.
     pub(crate) fn about(
         self: &Arc<Self>,
@@ -105,7 +105,7 @@ impl Memory {
 }
 
 impl About {
-    /// What clang has printed for this request before.
+    /// Returns clang's kept answer to a request.
     pub(crate) fn recall(&self, request: &Request) -> Option<Vec<u8>> {
         self.memory.cache.get(key_of(Some(self.key), request))
     }

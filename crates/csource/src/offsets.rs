@@ -19,9 +19,8 @@ const PREFIX: &str = "__patchwright_offset_";
 /// How the compiler prints it.
 const SPELLING: &str = "__builtin_offsetof(";
 
-/// Gives each `offsetof` its value, in these details of functions; `count` is how many of them the
-/// dump has. What the compiler cannot tell (an index that is no constant, a type of a function's
-/// own) stays without.
+/// Computes the value of each `offsetof` in these details of functions; `count` is their number in the dump. An `offsetof` with a variable
+/// index or a type of a function's own stays without a value.
 pub(crate) fn ask<'d>(
     clang: &Clang,
     runner: &mut Runner,

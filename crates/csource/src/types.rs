@@ -54,8 +54,7 @@ impl IntegerKind {
         }
     }
 
-    /// The type of an enumeration whose least and greatest enumerators these are; a packed one
-    /// takes no more bytes than it needs.
+    /// Returns the type of an enumeration with these least and greatest enumerators. A packed one takes no more bytes than it needs.
     pub(crate) fn of_enumeration(least: i128, greatest: i128, packed: bool) -> IntegerKind {
         use IntegerKind::*;
         let kinds = match (least < 0, packed) {
@@ -280,7 +279,7 @@ impl TypeTable {
         self.told_sizes.get(&id).copied()
     }
 
-    /// What attributes say of the layout of a record that is defined.
+    /// Returns the attributes of a defined record that change its layout.
     pub(crate) fn layout_notes(&self, id: RecordId) -> Option<&LayoutNotes> {
         self.layout_notes.get(&id)
     }
@@ -514,7 +513,7 @@ pub struct LayoutNotes {
 }
 
 impl LayoutNotes {
-    /// Nothing is said, or only what headers of the system say of single members.
+    /// Whether no attribute changes the layout, apart from single members in system headers.
     pub(crate) fn is_plain(&self) -> bool {
         !self.packed
             && self.align.is_none()

@@ -40,7 +40,7 @@ impl<'t> Token<'t> {
         self.start + self.raw.len()
     }
 
-    /// What it says: its bytes without line splices.
+    /// Returns the bytes of the token without line splices.
     pub fn text(&self) -> Cow<'t, [u8]> {
         without_splices(self.raw)
     }

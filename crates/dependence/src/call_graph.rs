@@ -18,7 +18,7 @@ pub(crate) const JUMPS: [&str; 5] = [
     "__builtin_longjmp",
 ];
 
-/// The functions that a jump comes back to.
+/// The functions to which a `longjmp` comes back.
 pub(crate) const LANDINGS: [&str; 5] = [
     "setjmp",
     "_setjmp",

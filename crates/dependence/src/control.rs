@@ -238,8 +238,7 @@ impl Control {
         reversed(&self.successors)
     }
 
-    /// Where control goes for sure when it does not matter which way a branch takes: the first
-    /// block behind all of its ways, if they meet before the end.
+    /// Returns the first block behind all ways of a branch, if they meet before the function's end.
     pub(crate) fn meeting_point(&self, function: &Function, block: BlockId) -> Option<BlockId> {
         let last = function.block(block).instructions.len() as u32;
         let segment = self.segment_of(block, last) as usize;

@@ -305,7 +305,7 @@ impl<'p> Graph<'p> {
         std::iter::once(id).chain(values).collect()
     }
 
-    /// What a call hands in and gets back.
+    /// Returns the vertices of a call's arguments and results.
     pub(crate) fn site_vertices(&self, node: VertexId) -> impl Iterator<Item = VertexId> + '_ {
         let site = self.sites.binary_search_by_key(&node, |site| site.node);
         let site = site.ok().map(|index| &self.sites[index]);

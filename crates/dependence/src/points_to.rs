@@ -211,7 +211,7 @@ impl PointsTo {
         node
     }
 
-    /// Where an operand of a routine's instructions may point.
+    /// Returns the locations to which an operand of a routine's instructions may point.
     pub(crate) fn of_operand(
         &self,
         program: &Program,
@@ -247,7 +247,7 @@ impl PointsTo {
         &self.sets[self.root(node.unwrap_or(0)) as usize]
     }
 
-    /// Where a register may point.
+    /// Returns the locations to which a register may point.
     pub(crate) fn of_register(&self, routine: RoutineId, local: LocalId) -> &Sparse {
         let node = self.frames[routine.index()].locals.get(local.index());
         &self.sets[self.root(node.copied().unwrap_or(0)) as usize]
@@ -281,7 +281,7 @@ impl PointsTo {
         Some((self.bases[base as usize], parts))
     }
 
-    /// Where the pointers point that these parts hold.
+    /// Returns the locations to which pointers in these parts may point.
     pub(crate) fn held_in(&self, parts: &Bits) -> Sparse {
         let mut found = Sparse::default();
         for id in parts.iter() {
@@ -320,7 +320,7 @@ impl PointsTo {
         bases.collect()
     }
 
-    /// Locations as wholes: what each of them is.
+    /// Returns what each location stands for, by its number.
     pub(crate) fn bases(&self) -> &[Location] {
         &self.bases
     }

@@ -97,7 +97,7 @@ impl Private {
         self.own.contains(&local)
     }
 
-    /// What of the effects of a routine that a call calls is an effect of the call.
+    /// Returns the part of a callee's effects that is an effect of the call in the caller.
     pub(crate) fn through(&self, routine: RoutineId, site: &CallSite, effects: &Bits) -> Bits {
         let hidden = match self.given.get(&key(routine, site)) {
             Some(given) => self.private.without(given),

@@ -126,7 +126,7 @@ struct Kept {
 }
 
 impl Attempts {
-    /// Of a run that has its own files in these folders.
+    /// Starts the list of a run that has its own files in these folders.
     pub(crate) fn of_run(own: Vec<PathBuf>) -> Self {
         Attempts {
             own,
@@ -162,7 +162,7 @@ impl Attempts {
         }
     }
 
-    /// Something else that the user should know once.
+    /// Adds another message that the user should see once.
     pub(crate) fn tell(&self, text: String) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.said.insert(text.clone()) {

@@ -40,7 +40,7 @@ pub(crate) const OBSTACLES: [Obstacle; 6] = [
     Obstacle::Limit,
 ];
 
-/// What to do where no more files may be open.
+/// The remedy if no more files may be opened.
 pub(crate) const MORE_DESCRIPTORS: &str =
     "; raise the number of files that may be open (`ulimit -n 1024`)";
 

@@ -57,7 +57,7 @@ impl Macros {
         Some(*meaning != Meaning::Undefined)
     }
 
-    /// What a directive `#define` says, behind that word.
+    /// Reads the text behind `#define`.
     pub(crate) fn define(&mut self, definition: &str) {
         let (name, body) = first_word(definition);
         let meaning = match body.starts_with('(') {
@@ -72,7 +72,7 @@ impl Macros {
         self.known.insert(name.to_owned(), Meaning::Undefined);
     }
 
-    /// Nothing is known of this one any more.
+    /// Forgets a macro: from here on nothing is known of it.
     pub(crate) fn forget(&mut self, name: &str) {
         self.known.remove(name);
     }

@@ -61,8 +61,8 @@ impl Machine<'_> {
         self.allowance.kinds.contains(&kind)
     }
 
-    /// What to do where an instruction could not be executed: if that is accepted, `otherwise` gives its result. `None`
-    /// from there means that there is no way to go on.
+    /// Goes on after an instruction failed by accepted undefined behaviour, with the result of `otherwise`. If that is `None`, the
+    /// execution stops.
     #[cold]
     pub(crate) fn go_on<T>(
         &mut self,

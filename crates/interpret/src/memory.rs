@@ -271,7 +271,7 @@ impl Memory {
         (object.bytes.len() as u64).checked_sub(offset)
     }
 
-    /// Where an address is in its object, and how large that is; `None` when there is no such object.
+    /// Returns the offset of an address in its object and the size of the object; `None` when there is no such object.
     pub(crate) fn within(&self, address: u64) -> Option<(u64, u64)> {
         let object = self.objects.get((address >> 32) as usize)?;
         let offset = i64::from((address as u32).wrapping_sub(object.base) as i32);
@@ -362,12 +362,12 @@ impl Memory {
         }
     }
 
-    /// Whether reads of bytes without a value give what the bytes hold; what it was before.
+    /// Sets whether reads of bytes without a value give what the bytes hold, instead of being undefined. Returns the former setting.
     pub(crate) fn set_lenient(&mut self, lenient: bool) -> bool {
         std::mem::replace(&mut self.lenient, lenient)
     }
 
-    /// What was read without a value since this was asked last.
+    /// Takes the message about the first read without a value since the last call.
     pub(crate) fn take_lenient_read(&mut self) -> Option<String> {
         self.lenient_read.get_mut().take()
     }
@@ -468,7 +468,7 @@ impl Memory {
         Ok(())
     }
 
-    /// What an allocation holds, and which bits of it have a value; `None` for memory that no allocation gave.
+    /// Returns the bytes of an allocation, and which of their bits have a value; `None` for memory that no allocation gave.
     pub(crate) fn with_written(&self, address: u64, size: usize) -> Option<(u64, u64)> {
         let (id, at) = self.find(address, size as u64)?;
         let object = &self.objects[id];
@@ -483,7 +483,7 @@ impl Memory {
         Some((raw, little_endian(&written[at..at + size]) as u64))
     }
 
-    /// Of what was stored just now, only these bits have a value.
+    /// Marks which bits of a number that was just stored have a value.
     pub(crate) fn mark(&mut self, address: u64, size: usize, bits: u64) {
         let Some((id, at)) = self.find(address, size as u64) else {
             return;

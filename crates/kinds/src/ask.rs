@@ -23,7 +23,7 @@ pub(crate) struct Here<'a> {
 }
 
 impl Tree<'_> {
-    /// What the function consists of.
+    /// Returns all expressions and statements of the function; they are collected once.
     pub(crate) fn whole(&self) -> Rc<Parts> {
         let whole = self.whole.get_or_init(|| {
             let mut found = Parts::default();
@@ -33,8 +33,8 @@ impl Tree<'_> {
         whole.clone()
     }
 
-    /// Where in the function a pattern of one expression or statement can be found, whatever is known of its holes: what is known only
-    /// rules places out.
+    /// Returns the places where a pattern of one expression or statement fits if nothing is known of its holes. Known holes can only rule
+    /// places out.
     pub(crate) fn places(&self, pattern: &Pattern) -> Rc<Places> {
         if let Some(known) = self.places.borrow().get(&pattern.number) {
             return known.clone();
@@ -89,7 +89,7 @@ impl Tree<'_> {
         }
     }
 
-    /// What a place consists of; of the file that is its own function.
+    /// Returns the expressions and statements inside a place. The place "file" has those of the function itself.
     pub(crate) fn parts(&self, inside: &Inside, here: Here<'_>, known: &Match) -> Rc<Parts> {
         let mut found = Parts::default();
         match inside {
@@ -411,7 +411,7 @@ impl Tree<'_> {
         self.outermost(id).0
     }
 
-    /// What an expression is directly in, without parentheses and conversions.
+    /// Returns the expression of which this one is an operand, apart from parentheses and conversions.
     pub(crate) fn user(&self, id: ExprId) -> Option<ExprId> {
         self.outermost(id).1
     }
@@ -505,8 +505,8 @@ impl Tree<'_> {
         }
     }
 
-    /// Whether `continue` can stand where a statement does and leads to another round, or `break` and does not lead to the end of a function that gives
-    /// a value.
+    /// Whether a statement is inside a loop, so that `continue` leads to another round; with `breaks`, whether it is inside a loop or
+    /// `switch` whose end is not the end of a function with a result.
     pub(crate) fn is_in(&self, id: StmtId, breaks: bool) -> bool {
         let mut at = id;
         while let Some((outer, _)) = self.around(at) {

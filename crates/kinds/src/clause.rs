@@ -177,7 +177,7 @@ pub(crate) const TRAITS: &[(&str, Trait)] = &[
     ("body", Trait::Body),
 ];
 
-/// Where the values of a hole come from: `each $v of DOMAIN`.
+/// A clause `each $v of DOMAIN`: the values that a hole tries.
 #[derive(Clone, Debug)]
 pub(crate) struct Each {
     pub(crate) hole: String,
@@ -186,7 +186,7 @@ pub(crate) struct Each {
     pub(crate) most: usize,
 }
 
-/// What an `each` goes through.
+/// The values that an `each` goes through.
 #[derive(Clone, Debug)]
 pub(crate) enum Domain {
     /// `variables with the type of $x`: those that have a value there.

@@ -17,7 +17,7 @@ use crate::{
     tree::{Tree, mirrored},
 };
 
-/// What one pattern becomes where it was found.
+/// Makes the edits that turn one pattern into another at the place where it was found.
 pub(crate) struct Difference<'m, 'a> {
     tree: &'m Tree<'a>,
     old: &'m Pattern,
@@ -589,7 +589,7 @@ fn takes_else(tree: &Tree<'_>, id: StmtId) -> bool {
     }
 }
 
-/// Where the operator between two operands stands, if there is nothing else between them but parentheses.
+/// Returns the place of the operator between two operands, if only parentheses stand between them besides.
 pub(crate) fn operator_between(
     tree: &Tree<'_>,
     left: ExprId,

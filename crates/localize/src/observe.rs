@@ -127,7 +127,7 @@ impl Localization {
         Ranking::new(self, formula)
     }
 
-    /// How many tests execute a statement of each of `count` groups.
+    /// Returns for each of `count` groups the number of tests that execute one of its statements.
     pub(crate) fn counts(&self, count: usize, group_of: impl Fn(usize) -> usize) -> Vec<Counts> {
         let all_failing = self.tests.iter().filter(|test| !test.passes).count();
         let mut counts = vec![

@@ -10,7 +10,7 @@ use patchwright_ir::{
 use crate::{edge::to, function::FunctionLowerer, place::Location, types::Class};
 
 impl<'a> FunctionLowerer<'_, 'a> {
-    /// What to say of an expression that is not understood.
+    /// Returns the message that an expression is not understood.
     pub(crate) fn reason(&self, id: ExprId, what: &str) -> String {
         match &self.source.expr(id).kind {
             ExprKind::Other { kind, .. } => match kind.as_str() {
@@ -541,7 +541,7 @@ impl<'a> FunctionLowerer<'_, 'a> {
         }
     }
 
-    /// Where a value in memory is.
+    /// Returns the location at an address.
     pub(crate) fn at_address(address: Operand) -> Location {
         Location::Memory {
             address,

@@ -380,7 +380,7 @@ impl<'l, 'a> FunctionLowerer<'l, 'a> {
         }
     }
 
-    /// How much each open scope has to end.
+    /// Returns for each open scope the number of locals that end with it.
     pub(crate) fn extent(&self) -> Vec<usize> {
         self.scopes.iter().map(Vec::len).collect()
     }
@@ -427,7 +427,7 @@ impl<'l, 'a> FunctionLowerer<'l, 'a> {
         BlockId(self.blocks.len() as u32 - 1)
     }
 
-    /// What is emitted from now on goes to the end of `block`.
+    /// Makes `block` the current one: instructions go to its end from now on.
     pub(crate) fn continue_in(&mut self, block: BlockId) {
         self.current = block;
     }
@@ -514,7 +514,7 @@ impl<'l, 'a> FunctionLowerer<'l, 'a> {
         self.current = next;
     }
 
-    /// Gives `block`, which has been left open on purpose, its end.
+    /// Ends `block`, which was left open on purpose.
     pub(crate) fn terminate_block(
         &mut self,
         block: BlockId,
@@ -663,7 +663,7 @@ impl<'l, 'a> FunctionLowerer<'l, 'a> {
         self.lowerer.class(self.source.expr(id).ty)
     }
 
-    /// For what is constant.
+    /// Returns the scope in which constants of this function are computed.
     pub(crate) fn scope(&mut self) -> Scope<'_, 'a> {
         Scope {
             lowerer: self.lowerer,

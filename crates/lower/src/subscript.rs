@@ -29,7 +29,7 @@ impl FunctionLowerer<'_, '_> {
         }
     }
 
-    /// Of `pointer`, which is about to be followed, the lvalue whose address it is.
+    /// Notes the lvalue whose address `pointer` is, because the pointer is about to be followed.
     pub(crate) fn is_accessed(&mut self, pointer: ExprId) {
         let source = self.source;
         self.accessed = match &source.expr(source.without_parens(pointer)).kind {

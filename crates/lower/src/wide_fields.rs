@@ -20,7 +20,7 @@ pub(crate) enum Precision {
     Full,
 }
 
-/// What an operator on such a bit-field means.
+/// The meaning of an operator on such a bit-field.
 pub(crate) enum Wide {
     /// What it means for clang.
     Plain,
@@ -131,7 +131,7 @@ impl FunctionLowerer<'_, '_> {
         self.scalar(id).is_some_and(Type::is_signed)
     }
 
-    /// What a binary operator on these operands means.
+    /// Returns the meaning of a binary operator on these operands.
     pub(crate) fn wide(&self, op: BinaryOp, left: ExprId, right: ExprId) -> Wide {
         let pair = (self.precision(left), self.precision(right));
         if op.is_shift() {

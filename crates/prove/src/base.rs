@@ -52,7 +52,7 @@ impl Circuit {
         }
     }
 
-    /// How many terms it has.
+    /// Returns the number of terms.
     pub(crate) fn size(&self) -> usize {
         self.order.len()
     }
@@ -74,7 +74,7 @@ pub(crate) struct Base {
 }
 
 impl Base {
-    /// A circuit with these values of variables.
+    /// Starts a circuit with these values of its variables.
     pub(crate) fn new(
         terms: &Terms,
         circuit: &Rc<Circuit>,

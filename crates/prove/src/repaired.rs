@@ -39,7 +39,7 @@ impl Repaired {
         answer
     }
 
-    /// What was done, in all.
+    /// Returns the counts of all solvers so far.
     pub(crate) fn statistics(&self) -> Statistics {
         let now = self.solver.statistics();
         Statistics {

@@ -119,7 +119,7 @@ pub(crate) struct Candidate {
     pub(crate) constants: BTreeMap<u32, i64>,
 }
 
-/// What became of a patch.
+/// The judgement on a patch.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Judgement {
     /// It is wrong for an input that is known now.
@@ -129,7 +129,7 @@ pub(crate) enum Judgement {
     Interrupted,
 }
 
-/// What came of a question.
+/// The answer to a question.
 pub(crate) enum Verdict {
     Right,
     /// Wrong, with these values of the open constants.
@@ -285,7 +285,7 @@ impl<'a> Search<'a> {
         self.found
     }
 
-    /// What a patch must not do, as it is asked in this turn.
+    /// Returns the condition under which a patch is wrong, as this turn asks for it.
     pub(crate) fn bad(&self) -> Term {
         match self.second {
             false => self.question.bad,
@@ -384,13 +384,13 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// It was interrupted, or has tried as many patches as it may.
+    /// Whether the search was interrupted, or has tried its largest number of patches.
     pub(crate) fn is_over(&self) -> bool {
         let most = self.extent.patches;
         (self.interrupt)() || most.is_some_and(|most| self.found.counts.patches >= most)
     }
 
-    /// So many patches are open, or they cost so much, that the rest of them is not looked at.
+    /// Whether the search stops because too many patches are open, or they cost too much.
     pub(crate) fn leaves_rest(&mut self) -> bool {
         if self.second {
             let spent = self.spent + self.program.statistics().conflicts - self.at_turn;

@@ -17,7 +17,7 @@ pub(crate) fn written(function: &Function, mut id: ExprId) -> ExprId {
     id
 }
 
-/// How strongly the text of an expression holds together.
+/// Returns the precedence of the text of an expression.
 pub(crate) fn binding(function: &Function, id: ExprId) -> Precedence {
     match &function.expr(written(function, id)).kind {
         ExprKind::Binary { operator, .. } => operator.precedence(),

@@ -40,7 +40,7 @@ const MOST_WAITING: usize = 64;
 /// So often it is looked whether it is time for another one.
 const PACE: Duration = Duration::from_millis(100);
 
-/// Verifies what the search finds.
+/// Verifies candidates that pass all tests while the search goes on, so that the user sees a patch early.
 pub(crate) struct Early<'e, 'a> {
     pub(crate) prepared: &'e Prepared,
     pub(crate) project: &'a Project,
@@ -99,7 +99,7 @@ impl Drop for Ender<'_, '_, '_> {
 }
 
 impl<'e, 'a> Early<'e, 'a> {
-    /// Nothing is verified yet.
+    /// Starts with an empty queue.
     pub(crate) fn new(
         prepared: &'e Prepared,
         project: &'a Project,
@@ -117,7 +117,7 @@ impl<'e, 'a> Early<'e, 'a> {
         }
     }
 
-    /// How many classes have turned out to hold no patch, as far as their first candidates tell.
+    /// Returns the number of classes whose first candidates have failed verification.
     pub(crate) fn rejected(&self) -> usize {
         self.rejected.load(Ordering::Relaxed)
     }
@@ -160,8 +160,8 @@ impl<'e, 'a> Early<'e, 'a> {
         self.changed.notify_all();
     }
 
-    /// Verifies one after the other until the search is over. Of what passes, half a report is shown at once, and has its place there;
-    /// of the rest the final verification only knows the result.
+    /// Verifies waiting candidates one by one until the search is over. Up to half a report of those that pass is shown at once and keeps
+    /// its place in the report. The final verification reuses the results of the others.
     pub(crate) fn work(&self) {
         self.verify_all();
         self.queue().has_ended = true;

@@ -14,7 +14,7 @@ const FRAMES: usize = 4;
 /// The locations of the second round, if the user has given a budget of at least [`LONG`].
 pub(crate) const MANY_LOCATIONS: usize = 1500;
 
-/// Where so many times the wanted locations are as suspicious as each other, none of them is looked at if there are others.
+/// If more than so many times the wanted locations share one suspicion, none of them is taken while there are others.
 pub(crate) const TIE_FACTOR: usize = 3;
 
 /// Returns where to cut a list after about `wanted` entries, if those in `tie` are equal: behind them, or before them if they are too many
@@ -103,7 +103,7 @@ impl Focus {
         held.chain(own).min()
     }
 
-    /// How suspicious the statement at a place of the order is, by the tests that execute it.
+    /// Returns the suspicion of the statement at a place of the order, by the tests that execute it.
     pub(crate) fn score(&self, place: usize) -> f64 {
         self.ranked[place].score
     }

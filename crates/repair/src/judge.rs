@@ -51,7 +51,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// How unlikely a change at a location is, in bits, wherever tests execute it; `None` if it changes no text.
+    /// Returns the unlikelihood of a change at a location in bits, wherever tests execute it; `None` if it changes no text.
     pub(crate) fn bits(
         &self,
         location: usize,

@@ -15,7 +15,7 @@ const MOST_BYTES: usize = 400 << 20;
 /// So many states of an execution that went on unobserved are kept.
 const MOST_BEGINNING: usize = 4096;
 
-/// What an execution has told.
+/// The result of an execution, as far as it teaches something about candidates.
 pub(crate) enum Learnt {
     /// A class.
     Class,

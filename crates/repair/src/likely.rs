@@ -46,8 +46,8 @@ const AT_ONE_LOCATION: u64 = 10;
 /// Groups of the location whose turn it is have theirs at once if they have at most so many bits more: workers share them.
 const AT_ONCE: f64 = 1.0;
 
-/// What a brief round executes is so likely: four in five fixes of real histories that the search can make are
-/// (`patchwright-bench fixes`). What is less likely waits for what is likelier at many other locations.
+/// The unlikelihood in bits up to which a brief round executes candidates. Four in five fixes of real histories that the search can make
+/// are within it (`patchwright-bench fixes`). Less likely candidates wait for the likelier ones of other locations.
 pub(crate) const BITS_OF_BRIEF: f64 = 10.0;
 
 /// The part of the time for the search that likely candidates have.

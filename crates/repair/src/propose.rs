@@ -187,7 +187,7 @@ impl<'f> Selection<'f> {
         })
     }
 
-    /// How many that have been shown as verified are still to come.
+    /// Returns how many of the patches shown as verified are still to come.
     pub(crate) fn shown_left(&self) -> usize {
         self.shown.len()
     }

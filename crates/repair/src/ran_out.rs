@@ -22,10 +22,10 @@ use crate::{
     search::Search,
 };
 
-/// So many times as much processor time an execution gets the next time.
+/// The factor by which an execution gets more processor time in its next turn.
 pub(crate) const LONGER: u32 = 8;
 
-/// When a cost begins, so many executions of candidates that cost less are done again: each takes as long as dozens of others.
+/// The number of executions with more time at the beginning of a cost. Each takes as long as dozens of others.
 pub(crate) const EARLY_EXECUTIONS: usize = 6;
 
 /// This share of a budget may go there each time.

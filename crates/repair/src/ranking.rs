@@ -79,7 +79,7 @@ impl Proposal<'_> {
         (!diff.is_empty()).then_some((file, text, diff))
     }
 
-    /// By index, the tests that execute what it changes, if that is known.
+    /// Returns the indices of the tests that execute what the candidate changes, if that is known.
     pub(crate) fn visited_by<'f>(&self, places: Places<'f>) -> Option<&'f BTreeSet<usize>> {
         match self.schema {
             // What is declared elsewhere changes there, too.
@@ -91,14 +91,14 @@ impl Proposal<'_> {
         }
     }
 
-    /// The function of the file as it was in whose body it changes something, if it is one.
+    /// Returns the function of the original file whose body the candidate changes, if it is one.
     pub(crate) fn function<'f>(&self, places: Places<'f>) -> Option<&'f Function> {
         let entry = &places.holes[self.found.entry];
         let is_local = self.found.is_local && self.found.header.is_none();
         is_local.then(|| &places.files[entry.file].unit.functions[entry.hole.function])
     }
 
-    /// It as a patch, as yet the first one of the first class.
+    /// Converts it to a patch, for now the first of the first class.
     pub(crate) fn patch(&self, places: Places<'_>, diff: Vec<u8>) -> Patch {
         let entry = &places.holes[self.found.entry];
         let (changed, text) = self.found.changed(places.holes, places.files);
@@ -140,12 +140,12 @@ impl Proposal<'_> {
         self.traits.takes_out
     }
 
-    /// How much of the program's words and signs it changes.
+    /// Returns how many of the program's words and signs the candidate changes.
     pub(crate) fn distance(&self) -> usize {
         self.traits.distance
     }
 
-    /// How many characters the text gains.
+    /// Returns how many characters the text gains.
     pub(crate) fn growth(&self) -> i64 {
         self.traits.growth
     }
@@ -286,7 +286,7 @@ pub(crate) fn ranked<'f>(classes: &'f [FoundClass], places: Places<'_>) -> Vec<P
     proposals
 }
 
-/// How much less likely a change is for where it stands, if failing tests crash.
+/// Returns how much less likely a change is because of its location, in bits, if failing tests crash.
 pub(crate) fn bits_of_location(nearness: f64, nearest: f64, kind: Schema) -> f64 {
     let is_condition = matches!(kind, Schema::Guard | Schema::Refinement);
     if nearness < nearest * NEAR_CRASH {
@@ -298,7 +298,7 @@ pub(crate) fn bits_of_location(nearness: f64, nearest: f64, kind: Schema) -> f64
     }
 }
 
-/// If so many other changes of a statement all pass, no test depends on the statement. Then its deletion is the simplest patch.
+/// If so many changes of one statement pass all tests, no test depends on the statement. Then its deletion is the simplest patch.
 pub(crate) const WAYS_TO_DISFIGURE: usize = 4;
 
 /// Puts a statement taken out before the first of many other changes of it.

@@ -35,7 +35,7 @@ impl Relations {
         }
     }
 
-    /// One execution of the original program shows what all places of a variable have in common.
+    /// Whether one execution of the original program shows what all places of a variable have in common.
     pub(crate) fn joins_places(self) -> bool {
         matches!(self, Relations::Both | Relations::Dependency)
     }

@@ -60,7 +60,7 @@ pub fn key(project: &Project, options: &RepairOptions) -> Result<String, FileErr
 }
 
 impl Found {
-    /// What a part has found with these options.
+    /// Takes the result of a part from an outcome with these options.
     pub fn new(outcome: &RepairOutcome, options: &RepairOptions) -> Self {
         Found {
             patches: outcome.patches.clone(),

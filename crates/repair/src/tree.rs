@@ -97,7 +97,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// Where every execution begins.
+    /// The root, at which every execution begins.
     pub(crate) const ROOT: Place = Place {
         node: 0,
         at: 0,
@@ -131,7 +131,7 @@ impl Tree {
         self.nodes.capacity() * size_of::<Node>() + self.tail_bytes
     }
 
-    /// What is at a place.
+    /// Returns what is known at a place.
     pub(crate) fn at(&self, place: Place) -> At<'_> {
         let place = self.settled(place);
         match self.nodes.get(place.node as usize) {
@@ -159,7 +159,7 @@ impl Tree {
         }
     }
 
-    /// Where a value leads in the state at a place, if some execution had it there.
+    /// Returns the place to which a value leads from the state at a place, if some execution had the value there.
     pub(crate) fn below(&self, place: Place, value: u64) -> Option<Place> {
         let place = self.settled(place);
         match self.nodes.get(place.node as usize)? {

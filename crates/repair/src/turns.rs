@@ -32,7 +32,7 @@ const GROWTH: u64 = 4;
 /// An execution counts as so many at most.
 const MOST_WEIGHT: u64 = 256;
 
-/// As how many executions one counts that took so long where so much is usual.
+/// Returns how many usual executions an execution counts as, by its duration.
 pub(crate) fn weight(took: Duration, usual: Duration) -> u64 {
     let mut weight = 1;
     let mut reached = usual * 4;
@@ -73,7 +73,7 @@ pub(crate) struct Turns<'s> {
 }
 
 impl<'s> Turns<'s> {
-    /// Of a search with so many tests.
+    /// Makes the turns of a search with this number of tests.
     pub(crate) fn new(steps: &'s [Step], tests: usize) -> Self {
         Turns {
             steps,
@@ -89,8 +89,7 @@ impl<'s> Turns<'s> {
         }
     }
 
-    /// If after so many executions it is time for it, lets the steps of the next level that are `wanted` have their turn before what is left of
-    /// this one.
+    /// After enough executions, gives the `wanted` steps of the next level their turn before the rest of this level.
     pub(crate) fn look_ahead(&mut self, executions: u64, wanted: impl Fn(&Step) -> bool) {
         let (Some(level), Some(explored)) = (self.level(), self.explored) else {
             return;

@@ -160,7 +160,7 @@ impl Scrutiny {
         Ok((None, executions))
     }
 
-    /// The circumstances that one build has, each time: with those of variables those of memory, too.
+    /// Returns groups of circumstances that one build can have: those of variables include those of memory.
     pub(crate) fn builds(&self) -> Vec<Vec<&Trial>> {
         let of = |kinds: &[Kind]| -> Vec<&Trial> {
             let trials = self.trials.iter();

@@ -364,7 +364,7 @@ struct Summary {
     spearman_rho: Option<f64>,
 }
 
-/// A change as JSON has it.
+/// The JSON object of one change: its CyCC, CLoC and change sequence graph.
 #[derive(Serialize)]
 pub(crate) struct Entry {
     /// What the change is called: files, a revision or a diff.

@@ -47,7 +47,7 @@ struct Sibling {
     stmt: StmtId,
 }
 
-/// Finds places in one function.
+/// Finds the places in one function that can hold the alternatives of patches.
 pub struct Finder<'a> {
     unit: &'a TranslationUnit,
     source: &'a [u8],

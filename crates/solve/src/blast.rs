@@ -289,7 +289,7 @@ impl Blaster {
         }
     }
 
-    /// The result for these arguments: free, but the same as elsewhere where the arguments are the same.
+    /// Returns the free result of an unknown function: equal arguments give equal results.
     pub(crate) fn applied(&mut self, unknown: Unknown, arguments: Word, width: u32) -> Word {
         let place = (unknown, arguments);
         if let Some(&at) = self.places.get(&place) {

@@ -123,7 +123,7 @@ impl Finder<'_, '_, '_> {
         self.add_of_kind(span, ctype, (form, None), alternatives);
     }
 
-    /// The same for a kind of this name.
+    /// Adds alternatives of a named kind at a place.
     pub(crate) fn add_of_kind(
         &mut self,
         span: Span,

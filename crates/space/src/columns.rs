@@ -44,7 +44,7 @@ impl<'s> Columns<'s> {
         }
     }
 
-    /// In how many states, from the first one on, the code has the expected values; and its value in the next state.
+    /// Returns the number of states, from the first on, in which the code has the expected values, and its value in the next state.
     pub(crate) fn agreement(
         &mut self,
         code: &[Instruction],

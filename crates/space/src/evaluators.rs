@@ -190,7 +190,7 @@ impl<'s> Evaluators<'s> {
         })
     }
 
-    /// How far candidates have the expected values in a row of states.
+    /// Returns for each candidate how many states of a row have the expected values.
     pub(crate) fn along(
         &mut self,
         numbering: &Numbering<'s>,

@@ -15,7 +15,7 @@ use crate::{
     term::{self, CType, Context, Pointees, Term},
 };
 
-/// What stands beside the sites of blocks, ready to be evaluated.
+/// The compiled code of terms that stand beside the sites of blocks.
 #[derive(Default)]
 pub(crate) struct Siblings(FxHashMap<Term, Vec<Instruction>>);
 
@@ -89,7 +89,7 @@ impl<'a> Evaluation<'a> {
         }
     }
 
-    /// The values of the candidates at these places of a block, converted as the hole's context wants.
+    /// Returns the values of the candidates at these places of a block, converted for the hole's context.
     pub(crate) fn values(&mut self, block: &Block, lanes: &[u32]) -> Row {
         let mut row = self.filling(block, lanes);
         let way = &self.space.ways[block.way as usize];

@@ -141,8 +141,8 @@ fn passable(finder: &Finder<'_, '_, '_>, id: StmtId, names: &[String]) -> Option
     (!has_label(finder, id, false)).then_some(span)
 }
 
-/// Whether there is a label in it that can be jumped to from elsewhere, or a statement expression. The labels of a `switch`
-/// that is in it, too, can not (`in_switch`).
+/// Whether a statement holds a label that can be jumped to from outside, or a statement expression. `case` labels count unless their
+/// `switch` is inside of it, too (`in_switch`).
 pub(crate) fn has_label(finder: &Finder<'_, '_, '_>, id: StmtId, in_switch: bool) -> bool {
     let function = finder.function;
     match &function.stmt(id).kind {

@@ -41,7 +41,7 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// With another text. `variable` knows the variables by their names.
+    /// Returns a copy with another text. `variable` finds variables by their names.
     pub(crate) fn with(&self, text: String, variable: impl Fn(&str) -> Option<VarId>) -> Self {
         let words = patchwright_csource::lex::words(text.as_bytes());
         let variables = words.iter().filter_map(|word| variable(word)).collect();

@@ -194,7 +194,7 @@ pub(crate) fn variables(
     found
 }
 
-/// The other members of a structure that are of a type.
+/// Returns the other members of a structure with the wanted type.
 pub(crate) fn members(
     finder: &mut Finder<'_, '_, '_>,
     base: ExprId,

@@ -21,7 +21,7 @@ use crate::{
 /// The function's name, and the call.
 const WRAPPED_COST: u32 = 2;
 
-/// What makes letters large and small.
+/// The functions that change the case of letters.
 pub(crate) const OF_CHARACTERS: [&str; 2] = ["tolower", "toupper"];
 
 /// What drops the sign of a number of a type.

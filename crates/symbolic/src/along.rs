@@ -85,7 +85,7 @@ impl<'p> Encoder<'p> {
         });
     }
 
-    /// Nothing is known of the execution from here on.
+    /// Notes that nothing is known of the execution from here on.
     pub(crate) fn lost(&mut self, reason: impl Into<String>, place: &Place) {
         if self.has_ended() {
             return;
@@ -134,7 +134,7 @@ impl<'p> Encoder<'p> {
         }
     }
 
-    /// The one object that a pointer leads to.
+    /// Returns the only object to which a pointer leads.
     pub(crate) fn only_target(&mut self, pointer: Term, place: &Place) -> std::rc::Rc<Targets> {
         let targets = self.pointers.targets(self.terms, pointer);
         let yes = self.terms.truth(true);

@@ -601,7 +601,7 @@ impl<'p> Encoder<'p> {
         });
     }
 
-    /// The value of a statement, which is free where its location is.
+    /// Returns the value of a statement. When faults are located, it is an unknown value where the variable of its line is true.
     pub(crate) fn located(&mut self, value: Term, world: &World, place: &Place) -> Term {
         if !self.options.locations || place.line == 0 {
             return value;
@@ -718,8 +718,8 @@ impl<'p> Encoder<'p> {
         self.unknown(world, "the limit of the encoding was reached before", place);
     }
 
-    /// An execution that goes on when the limit of instructions is reached has been looked at as far as that, if it was
-    /// the only path. Of several it is not known which have been looked at how far.
+    /// Settles which executions went beyond the limit of instructions. With a single path they are a bound, up to which everything was
+    /// looked at. With several paths they are unknown, because nothing says how far each was followed.
     fn settle_limit(&mut self) {
         let instructions = self.options.instructions;
         if self.cut <= 1 {

@@ -69,7 +69,7 @@ impl Path {
         })))
     }
 
-    /// What is known of values on this path.
+    /// Returns what is known of values on this path.
     pub(crate) fn facts(&self) -> &Facts {
         &self.0.facts
     }

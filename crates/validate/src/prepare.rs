@@ -76,7 +76,7 @@ pub struct Changed {
 }
 
 impl Changed {
-    /// What those patches of the set change that are open, by their numbers.
+    /// Collects the files that the open patches of the set change; `is_open` takes a patch's number.
     pub(crate) fn by(set: &PatchSet, is_open: &dyn Fn(&usize) -> bool) -> Self {
         let open = set.distinct().filter(is_open);
         let patches = open.filter_map(|entry| set.entries[entry].patch());

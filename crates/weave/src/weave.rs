@@ -210,7 +210,7 @@ fn check_ids(functions: &[WovenFunction]) -> Result<(), WeaveError> {
     Ok(())
 }
 
-/// Where the text begins: a byte order mark stays in front.
+/// Returns the offset of the text behind a byte order mark.
 pub(crate) fn after_byte_order_mark(source: &[u8]) -> u32 {
     let mark = b"\xef\xbb\xbf";
     if source.starts_with(mark) {

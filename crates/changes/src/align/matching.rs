@@ -15,7 +15,7 @@ pub(super) struct Construct {
     pub(super) blocks: Vec<BlockId>,
 }
 
-/// Where the actions of a function stand.
+/// The constructs, blocks and positions of a function's actions.
 pub(super) struct Layout<'a> {
     pub(super) constructs: Vec<Construct>,
     /// By action: the constructs around, outermost first, with the number of the inner block.
@@ -290,7 +290,7 @@ impl Matching {
         }
     }
 
-    /// The construct of the new version that one of the old version became.
+    /// Returns the construct of the new version that corresponds to one of the old version.
     pub(super) fn construct(&self, old: &Construct, new: &Layout) -> Option<usize> {
         old.own
             .iter()

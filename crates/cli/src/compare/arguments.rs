@@ -11,11 +11,10 @@ use crate::{
     shards::ShardArgs,
 };
 
-/// Rounds of loops where nobody says how many; and those that are tried where nothing differs in these: loops over the bits of a
-/// number, or over short arrays, end by then. They get so much time.
+/// The bound of the rounds of loops without `--bound`.
 const USUAL_BOUND: u32 = 16;
 
-/// Flags of `patchwright compare`.
+/// The flags and arguments of `patchwright compare`.
 #[derive(Args, Clone, Debug)]
 pub struct CompareArgs {
     /// The versions, oldest first; or two revisions A..B

@@ -40,7 +40,7 @@ pub(super) fn functions(
     Ok(Some(functions.clone()))
 }
 
-/// The functions of two C files that are compared, one by one, where these are no programs and nobody names a function.
+/// Returns the functions of two C files that are compared one by one. `None` if the files are programs, or if the user names a function.
 pub(super) fn of_files(
     args: &CompareArgs,
     named: &[Named],

@@ -59,7 +59,7 @@ pub fn files_of(folder: &Path) -> Result<BTreeSet<PathBuf>, FileError> {
 }
 
 impl<'l> Look<'l> {
-    /// A copy that is built, of a tree with these files.
+    /// Starts to look at a built copy. `sources` are the files of the tree.
     ///
     /// # Errors
     /// A tree that cannot be read.

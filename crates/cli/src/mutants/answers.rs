@@ -76,7 +76,7 @@ impl<'a> Answers<'a> {
         }
     }
 
-    /// What is known of a survivor.
+    /// Asks for a proof or an input for a survivor.
     ///
     /// # Errors
     /// Why nothing is known, in words.

@@ -298,7 +298,7 @@ impl<'a> UnitBuilder<'a> {
         self.typedef_alignments.get(&alias).copied()
     }
 
-    /// What stands in the main file at a location, from there on.
+    /// Returns the text of the main file from a location on.
     pub(crate) fn text_at(&self, location: &Location) -> Option<&'a str> {
         let (file, offset) = match &location.spelling {
             Some(bare) => (bare.file_id, bare.offset),
@@ -312,7 +312,7 @@ impl<'a> UnitBuilder<'a> {
         std::str::from_utf8(&rest[..end.unwrap_or(rest.len())]).ok()
     }
 
-    /// What stands in another file at a location, from there on.
+    /// Returns the text of another file from a location on.
     pub(super) fn text_elsewhere(&self, location: &Location) -> Option<String> {
         let (file, offset) = match &location.spelling {
             Some(bare) => (bare.file_id, bare.offset),
@@ -326,7 +326,7 @@ impl<'a> UnitBuilder<'a> {
         text.ok().map(str::to_owned)
     }
 
-    /// What stands in the main file where the outermost macro round a location is used, from there on.
+    /// Returns the text of the main file from the use of the outermost macro round a location.
     pub(super) fn text_at_use(&self, location: &Location) -> Option<&'a str> {
         let bare = location.expansion.as_ref()?;
         if bare.file_id != Some(self.main_file) {

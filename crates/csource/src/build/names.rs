@@ -38,7 +38,7 @@ impl UnitBuilder<'_> {
         self.ordinary.push((name.to_owned(), meaning));
     }
 
-    /// What an identifier names here; `None` for functions and what is not declared.
+    /// Returns the meaning of an identifier here; `None` for functions and for identifiers that are not declared.
     pub(super) fn ordinary(&self, name: &str) -> Option<Ordinary> {
         let mut all = self.ordinary.iter().rev();
         all.find(|(known, _)| known == name)

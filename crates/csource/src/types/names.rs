@@ -8,7 +8,7 @@ use rustc_hash::FxHashSet;
 
 use super::*;
 
-/// What a tag names.
+/// The meaning of a tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tag {
     Record(RecordId),
@@ -88,7 +88,7 @@ pub(super) struct Names {
     bool_is_macro: bool,
 }
 
-/// What is known of a name.
+/// The meaning of a name, as far as it is known.
 pub(super) enum Meaning<T> {
     One(T),
     Several,
@@ -96,7 +96,7 @@ pub(super) enum Meaning<T> {
 }
 
 impl Names {
-    /// What a tag means, where it is written (`here`), or anywhere.
+    /// Returns the meaning of a tag, at its place (`here`) or anywhere.
     pub(super) fn tag(&self, name: &str, here: bool) -> Meaning<Tag> {
         if self.hidden.contains(name) {
             return Meaning::Several;
@@ -112,7 +112,7 @@ impl Names {
         one(tags.iter().chain(aliases).copied())
     }
 
-    /// What a typedef means, where it is written, or anywhere.
+    /// Returns the meaning of a typedef, at its place (`here`) or anywhere.
     pub(super) fn typedef(&self, name: &str, here: bool) -> Meaning<TypeId> {
         if name == "bool" && self.bool_is_macro && !self.typedefs.all(name).is_empty() {
             return Meaning::Several;
@@ -160,7 +160,7 @@ impl TypeTable {
         }
     }
 
-    /// Some definitions of these tags are not known, so what they mean is not known either.
+    /// Notes that some definitions of these tags are unknown, so that their meaning is unknown.
     pub(crate) fn hide(&mut self, tags: &FxHashSet<String>) {
         self.names.hidden = tags.clone();
     }
@@ -280,7 +280,7 @@ impl TypeTable {
         self.names.tags.all(name).len() <= 1
     }
 
-    /// Nothing in the type is [`TypeKind::Other`].
+    /// Whether no part of the type is [`TypeKind::Other`].
     pub(crate) fn is_known(&self, id: TypeId) -> bool {
         match self.kind(id) {
             TypeKind::VariableArray(_, None) => false,

@@ -97,7 +97,7 @@ fn unnamed(text: &str) -> String {
     }
 }
 
-/// The same from the place, `FILE:LINE:COLUMN`.
+/// Returns the name of an unnamed tag from its place, `FILE:LINE:COLUMN`.
 pub(crate) fn unnamed_at(place: &str) -> String {
     format!("(unnamed at {place})")
 }

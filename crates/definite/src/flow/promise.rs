@@ -21,7 +21,7 @@ use crate::bytes::{Bytes, Ranges};
 /// A value that follows from the result of one call and constants: the temporary with that result, and how it follows.
 pub(super) type Follows = Option<(TempId, u64)>;
 
-/// What is known of an object by results of calls.
+/// What the results of calls promise about an object: that it is written if a result has a certain value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Promise {
     /// The last call that may have written it: the temporary with its result, and how it was called.
@@ -46,7 +46,7 @@ impl Promise {
 }
 
 impl State {
-    /// What is known behind a branch, on the way with this number.
+    /// Returns the state behind a branch, on the way with this number.
     pub(super) fn behind(
         &self,
         follows: &[Follows],
@@ -89,7 +89,7 @@ fn of(follows: &[Follows], operand: &Operand) -> Follows {
 }
 
 impl Flow<'_> {
-    /// What a call with these arguments and this result says of an object of which it may write something: the argument with this number leads to it.
+    /// Returns what a call's result promises about an object that one of its arguments leads to. `asked` is the number of the argument.
     pub(super) fn asks(
         &self,
         function: Option<FunctionId>,

@@ -110,7 +110,7 @@ pub(super) fn escape(state: &mut State, what: Pointer) {
     }
 }
 
-/// Something may write what others know of.
+/// Notes that other code may write the objects whose address it has.
 pub(super) fn disturb(state: &mut State) {
     for bytes in state.objects.iter_mut().flatten() {
         bytes.weak |= bytes.escaped;

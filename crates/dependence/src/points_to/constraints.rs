@@ -16,7 +16,7 @@ use super::{
     sparse::Sparse,
 };
 
-/// What becomes of a set when it grows.
+/// A constraint that is applied to each location that a set gains.
 #[derive(Clone, Debug)]
 pub(super) enum Complex {
     /// The node holds what the objects hold.

@@ -119,7 +119,7 @@ fn warn(
     }
 }
 
-/// What glibc says of an error.
+/// Returns glibc's text for an error number.
 pub(super) fn message(errno: i32) -> String {
     let known = match errno {
         0 => "Success",

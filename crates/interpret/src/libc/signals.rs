@@ -164,7 +164,7 @@ pub(super) fn abort(m: &mut Machine<'_>) -> Run<u128> {
     Err(Stop::Abort)
 }
 
-/// Blocks these signals and no others; what waits for that comes.
+/// Blocks exactly these signals. Pending signals that are no longer blocked are delivered.
 pub(crate) fn block(m: &mut Machine<'_>, blocked: u64) -> Run<()> {
     // SIGKILL and SIGSTOP cannot be.
     m.library.signals.blocked = blocked & !(bit(9) | bit(19));

@@ -41,7 +41,7 @@ fn print(m: &mut Machine<'_>, index: usize, a: &Args<'_>, at: usize, list: bool)
     }
 }
 
-/// What the format at argument `at` gives with the arguments after it.
+/// Returns the bytes that the format at argument `at` makes of the arguments behind it.
 pub(super) fn formatted(m: &mut Machine<'_>, a: &Args<'_>, at: usize, list: bool) -> Run<Vec<u8>> {
     let text = m.text(a.word(at)?)?;
     let mut source = match list {

@@ -163,7 +163,7 @@ fn put_over(
     Ok(fits)
 }
 
-/// A stream that reads these bytes.
+/// Opens a stream that reads these bytes.
 pub(super) fn reading(m: &mut Machine<'_>, bytes: Vec<u8>) -> Run<u64> {
     let file = new_stream(m, -1)?;
     if let Some(stream) = m.library.streams.last_mut() {
@@ -344,7 +344,7 @@ pub(super) fn open(m: &mut Machine<'_>, path: &[u8], mode: &[u8]) -> Run<u128> {
     }
 }
 
-/// Where the next byte of a stream is read or written.
+/// Returns the offset at which the next byte of a stream is read or written.
 pub(super) fn position(m: &mut Machine<'_>, index: usize) -> Result<i64, i32> {
     flush(m, index);
     let stream = &m.library.streams[index];

@@ -462,7 +462,7 @@ impl<'a> Filler<'a> {
     }
 }
 
-/// How C spells a type; nothing for those that are not handed to functions here.
+/// Returns the C name of a type; empty for types that functions do not get here.
 pub(super) const fn spelled(ty: Type) -> &'static str {
     match ty {
         Type::Bool => "_Bool",

@@ -49,7 +49,7 @@ impl<'a> Search<'a> {
         self.blocked.iter().any(contains) || self.second && self.left_open.iter().any(contains)
     }
 
-    /// What holds of the choices when exactly these changes are made.
+    /// Returns the conditions on the choices under which exactly these changes are made.
     pub(super) fn exactly(&mut self, changes: &[(usize, usize)]) -> Vec<Term> {
         let mut all = Vec::new();
         for (position, site) in self.sites.iter().enumerate() {
@@ -109,7 +109,7 @@ impl<'a> Search<'a> {
         self.exclude(other);
     }
 
-    /// The repair before this one that does the same for all inputs, if one is known to.
+    /// Returns an earlier repair that does the same for all inputs, if one is known.
     pub(super) fn same_as(&mut self, own: &[(Term, Term)]) -> Option<usize> {
         if self.question.seen.is_empty() {
             return None;
@@ -147,7 +147,7 @@ impl<'a> Search<'a> {
         None
     }
 
-    /// What is seen of a repaired program.
+    /// Returns the observable behaviour of a repaired program.
     pub(super) fn behaviour(&mut self, repair: &Repair) -> Vec<(Term, Term)> {
         let changes: Vec<(usize, usize)> = repair
             .changes

@@ -26,7 +26,7 @@ pub(crate) fn between(terms: &mut Terms, variable: Term, low: i64, high: i64) ->
     terms.and(above, below)
 }
 
-/// That at most one of these holds.
+/// Asserts that at most one of these holds.
 pub(super) fn at_most_one(terms: &mut Terms, asserted: &mut Vec<Term>, all: &[Term]) {
     let mut before: Option<Term> = None;
     for &one in all {
@@ -42,7 +42,7 @@ pub(super) fn at_most_one(terms: &mut Terms, asserted: &mut Vec<Term>, all: &[Te
     }
 }
 
-/// For each number from 0 to below `most`: more of these hold.
+/// Returns, for each number from 0 to `most` − 1, the condition that more than so many of these hold.
 pub(super) fn count(terms: &mut Terms, all: &[Term], most: usize) -> Vec<Term> {
     let no = terms.truth(false);
     let mut more: Vec<Term> = vec![no; most];

@@ -110,7 +110,7 @@ impl Gates {
         self.gates[at]
     }
 
-    /// One other gate reads this one at most.
+    /// Whether at most one other gate reads this one.
     pub(crate) fn is_private(&self, at: usize) -> bool {
         self.readers[at] < 2
     }
@@ -304,7 +304,7 @@ impl Gates {
             .fold(Lit::TRUE, |so_far, lit| self.and(so_far, lit))
     }
 
-    /// One of them at least.
+    /// Returns a literal that is true if at least one of these is.
     pub(crate) fn any(&mut self, lits: impl IntoIterator<Item = Lit>) -> Lit {
         lits.into_iter()
             .fold(Lit::FALSE, |so_far, lit| self.or(so_far, lit))
@@ -312,7 +312,7 @@ impl Gates {
 }
 
 impl Gates {
-    /// The output of each gate, for these values of the inputs in the order in which they were made: 64 of each at once.
+    /// Computes the outputs of all gates for 64 assignments at once. `inputs` are in the order in which they were made.
     #[cfg(test)]
     pub(crate) fn simulated(&self, inputs: &[u64]) -> Vec<u64> {
         let mut inputs = inputs.iter();

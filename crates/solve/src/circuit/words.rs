@@ -24,14 +24,14 @@ pub(crate) fn sign_extended(word: &[Lit], width: usize) -> Word {
     word
 }
 
-/// How many bits hold the value with sign: those above repeat the last of them.
+/// Returns the number of bits that hold the signed value: all higher bits repeat the last of them.
 pub(crate) fn significant(word: &[Lit]) -> usize {
     let sign = word[word.len() - 1];
     let copies = word.iter().rev().take_while(|&&lit| lit == sign).count();
     word.len() - copies + 1
 }
 
-/// How many bits hold the value without sign, one at least.
+/// Returns the number of bits that hold the unsigned value, at least one.
 pub(crate) fn significant_unsigned(word: &[Lit]) -> usize {
     let zeros = word
         .iter()
@@ -166,7 +166,7 @@ impl Gates {
             .collect()
     }
 
-    /// As [`Gates::shifted_right`] with zeros, and the lowest bit also tells whether a one fell out.
+    /// Shifts right as [`Gates::shifted_right`] with zeros. The lowest bit also tells whether a 1 fell out.
     pub(crate) fn shifted_right_sticky(&mut self, word: &[Lit], count: &[Lit]) -> Word {
         let mut word = word.to_vec();
         let mut sticky = Lit::FALSE;

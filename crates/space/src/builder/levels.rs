@@ -252,8 +252,8 @@ impl SpaceBuilder<'_> {
         })
     }
 
-    /// Where a constant and a variable do the same in all tests, that the variable has this value is more often chance: one
-    /// more is `x + 1` rather than `x + n`.
+    /// Returns the leaves with constants first. If a constant and a variable do the same in all tests, the variable mostly has that value
+    /// by chance: `x + 1` is likelier than `x + n`.
     pub(super) fn constants_first(&self) -> Vec<PoolId> {
         let mut leaves = self.leaves.clone();
         leaves.sort_by_key(|&leaf| !self.space.pools.get(leaf).has_constants());

@@ -13,7 +13,7 @@ const NO_SIZE: u32 = 2;
 /// people write as `c == 'I'`.
 const NO_CHARACTER: u32 = 2;
 
-/// For what reason a leaf is filled in.
+/// The origin of a leaf, by which its likelihood is known.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum LeafKind {
     Varying,

@@ -303,7 +303,7 @@ pub(super) fn arrow(mut pointer: Pointer, name: &str, ty: TypeId) -> Path {
     }
 }
 
-/// What a pointer points to.
+/// Returns the path of the object to which a pointer leads.
 pub(super) fn dereference(pointer: Pointer, ty: TypeId) -> Path {
     let text = match pointer.precedence >= Precedence::Unary {
         true => pointer.text.clone(),

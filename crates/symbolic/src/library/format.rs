@@ -374,7 +374,7 @@ fn string(
     Ok((bytes, count))
 }
 
-/// The bytes of a string that is printed, up to its zero.
+/// Encodes the printing of a string up to its NUL. `error` selects standard error.
 pub(super) fn printed(
     encoder: &mut Encoder<'_>,
     call: &Call<'_>,
@@ -475,7 +475,7 @@ impl Formatted {
         }
     }
 
-    /// How many bytes there are, as an `int`.
+    /// Returns the number of printed bytes as an `int`.
     pub(super) fn count(&self, encoder: &mut Encoder<'_>) -> Term {
         let mut count = encoder.word(0);
         for part in &self.parts {

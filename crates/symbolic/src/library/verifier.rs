@@ -323,7 +323,7 @@ pub(super) fn bad_argument(
     bad_call(encoder, call, world, (Undefined::BadArgument, message))
 }
 
-/// The same for another kind of mistake.
+/// Adds the failure of a bad call of this kind, and ends the path.
 pub(super) fn bad_call(
     encoder: &mut Encoder<'_>,
     call: &Call<'_>,

@@ -109,7 +109,7 @@ impl Wires {
         })
     }
 
-    /// The command that has got them.
+    /// Hands the streams over to the started command.
     pub(super) fn into_command(self, pid: Pid, started: Instant) -> Command {
         Command {
             pid,

@@ -262,7 +262,7 @@ pub(super) fn set_nonblocking(fd: &OwnedFd) -> io::Result<()> {
     check(unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) }).map(drop)
 }
 
-/// Gives a pipe room for so many bytes; tells whether it has that.
+/// Enlarges a pipe to this number of bytes, and returns whether that succeeded.
 pub(super) fn make_roomy(pipe: &OwnedFd, bytes: usize) -> bool {
     let bytes = libc::c_int::try_from(bytes).unwrap_or(libc::c_int::MAX);
     // SAFETY: no pointers.

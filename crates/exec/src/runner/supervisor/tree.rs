@@ -242,7 +242,7 @@ impl Tree {
         read.is_ok()
     }
 
-    /// What the descendants use. Stops adding up when more than `most` processes are alive.
+    /// Returns the memory and time that the descendants use. It stops adding up when more than `most` processes are alive.
     pub(super) fn usage(&mut self, most: u32) -> Usage {
         let mut usage = Usage::default();
         let mut ticks = 0;

@@ -75,7 +75,7 @@ impl StringInstruction {
         })
     }
 
-    /// It compares, and may be repeated while that has a certain result.
+    /// Whether the instruction compares strings, and may be repeated as long as they are equal or differ.
     pub(super) fn compares(&self) -> bool {
         self.reads_target
     }
@@ -291,7 +291,7 @@ fn is_deterministic(instruction: &Instruction) -> bool {
         )
 }
 
-/// What a register holds, for addresses.
+/// Returns the value of a register that an address uses.
 pub(super) fn value(registers: &Registers, register: Register) -> Option<u64> {
     let whole = match register.full_register() {
         Register::FS => return Some(registers.fs_base),

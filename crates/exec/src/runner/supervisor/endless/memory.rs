@@ -52,7 +52,7 @@ pub(super) fn is_written_by_others(mapping: &Mapping) -> bool {
         || name.starts_with("/dev/") && !name.starts_with("/dev/shm/") && name != "/dev/zero"
 }
 
-/// What the bytes that a process has written since some moment were then.
+/// The former contents of the bytes that a process has written since some moment.
 #[derive(Default)]
 pub(super) struct Before {
     bytes: BTreeMap<u64, u8>,

@@ -51,7 +51,7 @@ impl Call {
         Some(Target::at(folder, self.text(path)?))
     }
 
-    /// The same, of an entry itself: a link is not followed.
+    /// The path in an argument, with the folder in another one; a link at its end is not followed.
     pub(super) fn entry(&self, folder: Option<usize>, path: usize) -> Option<Target> {
         Some(Target {
             follows: false,
@@ -88,7 +88,7 @@ impl Call {
         }
     }
 
-    /// What the call changes.
+    /// Returns the paths and files that the call changes.
     pub(super) fn targets(&self) -> Vec<Target> {
         let no_follow = |index: usize, target: Option<Target>| {
             target.map(|target| Target {
@@ -203,7 +203,7 @@ pub(super) const NAMES: &[(libc::c_long, &str)] = &[
     (libc::SYS_connect, "connect"),
 ];
 
-/// What the memory of a process holds.
+/// Reads the memory of another process; `None` if it cannot be read.
 pub(super) fn read_memory(pid: Pid, address: u64, length: usize) -> Option<Vec<u8>> {
     let mut bytes = vec![0; length];
     let local = libc::iovec {

@@ -39,7 +39,7 @@ impl Target {
         }
     }
 
-    /// What is there, in the eyes of the process; `None` if that cannot be said.
+    /// Finds the file or folder as the process sees it; `None` if that cannot be said.
     pub(super) fn look(&self, call: &Call, root: &Place) -> Option<Found> {
         let Some(path) = &self.path else {
             let file = Place::of_descriptor(call.pid, self.folder)?;
@@ -139,7 +139,7 @@ impl Place {
         open_path(&path).map(Place)
     }
 
-    /// What a process has open.
+    /// Opens the file that a process has open under this number.
     pub(super) fn of_descriptor(pid: Pid, number: RawFd) -> Option<OwnedFd> {
         let path = c_string(OsStr::new(&format!("/proc/{pid}/fd/{number}")))?;
         open_path(&path)
