@@ -69,7 +69,7 @@ pub trait Version: Debug {
     fn other_header(&self, path: &Path) -> Option<Arc<Header>>;
 }
 
-/// Headers on the disk.
+/// The headers of the files on the disk.
 #[derive(Debug)]
 pub struct Disk {
     root: Option<PathBuf>,

@@ -383,7 +383,7 @@ fn try_run(args: &ValidateArgs) -> Result<Exit, ValidateError> {
     })
 }
 
-/// The files that patches change. Cases beside a C file are in no copy of it, so what a patch makes of them cannot be tried there.
+/// Returns the files that patches may change. Cases beside a single C file are in no copy, so a patch of them cannot be tried.
 pub(crate) fn tree(args: &ValidateArgs, project: &Project) -> Box<dyn BaseTree> {
     match args.trust_test_changes {
         true => Box::new(FolderTree::new(&project.root)),

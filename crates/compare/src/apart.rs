@@ -43,8 +43,7 @@ impl Explorer<'_> {
         guards
     }
 
-    /// Literals that hold for the model, and for no input of the partitions that are listed already and that are meant by the
-    /// condition, too.
+    /// Returns literals that hold for the model and keep the condition apart from all inputs of the listed partitions.
     pub(crate) fn apart(&mut self, condition: Term, model: &Assignment) -> Vec<Term> {
         if self.is_one_path || self.one_by_one || self.listed.len() > MOST_APART {
             return Vec::new();

@@ -229,7 +229,7 @@ pub(crate) struct Cut {
     pub(crate) is_sign: bool,
 }
 
-/// Such terms within `roots`.
+/// Finds the terms within `roots` whose known upper bits are cut off, such as `x & 0x7fffffff`.
 pub(crate) fn cut(terms: &mut Terms, roots: &[Term]) -> Vec<Cut> {
     let mut found = Vec::new();
     for term in terms.within(roots) {

@@ -491,7 +491,7 @@ impl Range {
         (self.first, self.last) == limits(self.width, self.is_signed)
     }
 
-    /// It, as C says it.
+    /// Returns the range as a condition in C.
     pub(crate) fn text(&self, printer: &Printer<'_>) -> String {
         let (name, ty) = match printer.names.of.get(&self.variable) {
             Some((name, ty)) => (name.clone(), *ty),
@@ -638,7 +638,7 @@ impl Part {
     }
 }
 
-/// Parts as C says them; all of them, joined by `&&`, are the condition.
+/// Returns the parts as conditions in C. Joined by `&&` they are the whole condition.
 pub(crate) fn texts(parts: &[Part], printer: &Printer<'_>) -> Vec<String> {
     // Where somebody interrupted, parts may be left that say nothing.
     let says_nothing = |part: &&Part| matches!(part, Part::Range(range) if range.is_all());

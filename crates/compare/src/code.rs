@@ -252,7 +252,7 @@ pub(crate) const fn signed(width: u32) -> &'static str {
     }
 }
 
-/// A number; a byte that can be printed as the character that it is.
+/// Returns a number in C. A printable byte becomes a character constant.
 pub(crate) fn number(width: u32, bits: u128, sign: Sign, is_byte: bool) -> String {
     let negative = width < 128 && bits >> (width - 1) & 1 == 1;
     let value = match negative && sign != Sign::Unsigned {

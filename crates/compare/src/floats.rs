@@ -110,7 +110,7 @@ impl Printer<'_> {
         is_number.then(|| format!("bits({})", shown(ty, bits)))
     }
 
-    /// A floating-point number, by its value.
+    /// Returns a floating-point number as a C expression of its value.
     pub(crate) fn float(&self, kind: Float, term: Term, depth: u32) -> (String, Precedence) {
         if self.is_cut(depth) {
             return ("…".to_owned(), PRIMARY);

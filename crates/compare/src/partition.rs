@@ -268,7 +268,7 @@ impl<'a> Explorer<'a> {
         }
     }
 
-    /// Questions that were asked.
+    /// Returns the number of questions that the solvers were asked.
     pub(crate) fn calls(&self) -> u64 {
         self.open.statistics().calls + self.judge.statistics().calls
     }

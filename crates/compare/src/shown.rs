@@ -51,7 +51,7 @@ impl<'t> Printer<'t> {
         depth > DEEPEST || left == 0
     }
 
-    /// A value.
+    /// Returns a value of a type as a C expression.
     pub(crate) fn value(&self, term: Term, ty: Type) -> String {
         self.left.set(MOST);
         match (ty, self.terms.as_constant(term)) {
@@ -104,7 +104,7 @@ impl<'t> Printer<'t> {
         }
     }
 
-    /// A truth value; as one of several that are joined by `&&`, or alone.
+    /// Returns a truth value as a C condition. `is_joined` says that `&&` joins it with others.
     pub(crate) fn condition(&self, term: Term, is_joined: bool) -> String {
         self.left.set(MOST);
         let least = if is_joined { BOTH } else { 0 };

@@ -61,7 +61,7 @@ impl<'t> Specialised<'t> {
         }
     }
 
-    /// The pool.
+    /// Returns the pool of terms.
     pub(crate) fn terms(&mut self) -> &mut Terms {
         self.terms
     }
@@ -114,7 +114,7 @@ impl<'t> Specialised<'t> {
         }
     }
 
-    /// A term that was prepared, as it is under the model; literals that it rests on are added.
+    /// Returns a prepared term without choices, as it is under the model, and adds the literals on which that rests.
     pub(crate) fn of(&mut self, root: Term) -> Term {
         let mut open = vec![root];
         while let Some(&term) = open.last() {

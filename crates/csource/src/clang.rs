@@ -454,7 +454,7 @@ impl Clang {
         self.request(command, &extra).stdout(Sink::Dump)
     }
 
-    /// The source with all that it includes, in which all conditions stand as they are written.
+    /// Preprocesses the source but keeps conditions as they are written.
     pub(crate) fn with_conditions(
         &self,
         runner: &mut Runner,

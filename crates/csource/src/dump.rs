@@ -22,7 +22,7 @@ pub(crate) enum DumpError {
     Cut,
 }
 
-/// A dump, compressed.
+/// Clang's dump of a source, compressed.
 pub(crate) struct Dump {
     compressed: Vec<u8>,
     /// The source, where clang has read a text in its place from standard input.

@@ -53,7 +53,7 @@ impl Reduced {
         rest.max_by_key(|body| body.levels).copied()
     }
 
-    /// Leaves out one more body, the most deeply nested one; tells whether there was one for which the parser may have failed.
+    /// Leaves out the most deeply nested body that is left. Returns whether there was a body for which the parser may have failed.
     pub(crate) fn leave_out_largest(&mut self, source: &[u8]) -> bool {
         match self.largest().filter(|body| body.levels >= LEAST) {
             Some(body) => {

@@ -265,7 +265,7 @@ impl<'a> Locator<'a> {
         id
     }
 
-    /// Maps a position.
+    /// Maps a position to the main file, or to the invocation of a macro.
     pub(crate) fn point(&mut self, location: &Location) -> Point {
         if let (Some(spelling), Some(expansion)) = (&location.spelling, &location.expansion) {
             let (Some(offset), Some(spelled)) = (expansion.offset, spelling.offset) else {

@@ -205,7 +205,7 @@ fn file_names(preprocessed: &str) -> Vec<OsString> {
     names
 }
 
-/// A file name as a marker has it, without its escapes: `\"`, and three octal digits for a byte that is no printable character.
+/// Removes the escapes from a file name in a line marker: `\"`, and three octal digits for other bytes.
 pub(crate) fn unescaped(mut written: &[u8]) -> Vec<u8> {
     let mut name = Vec::with_capacity(written.len());
     while let [first, rest @ ..] = written {

@@ -284,7 +284,8 @@ impl TypeTable {
         self.layout_notes.get(&id)
     }
 
-    /// The alignment that the declaration of a member asks for, if it does; `None` where something else may change it.
+    /// Returns the alignment that a member's declaration asks for; `None` inside if it asks for none. The outer `None` means that something
+    /// else may change it.
     pub(crate) fn member_align(&self, id: RecordId, index: usize) -> Option<Option<u64>> {
         let Some(notes) = self.layout_notes(id) else {
             return Some(None);
@@ -294,8 +295,7 @@ impl TypeTable {
         plain.then_some(asked)
     }
 
-    /// A record under `#pragma pack` has this size and alignment: so it can be told which `pack`
-    /// holds.
+    /// Notes the size and alignment of a record under `#pragma pack`, from which the value of `pack` follows.
     pub(crate) fn tell_pack(&mut self, id: RecordId, size: u64, align: u64) {
         let Some(notes) = self.layout_notes.get_mut(&id).filter(|notes| notes.unknown) else {
             return;

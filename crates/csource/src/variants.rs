@@ -16,7 +16,7 @@ use crate::{
     types::{TypeId, TypeKind, TypeTable},
 };
 
-/// Refuses what the trees of one source disagree about, in all of them.
+/// Refuses, in all trees of one source, the places about which the trees disagree.
 pub(crate) fn agree(units: &mut [TranslationUnit]) {
     if units.len() < 2 {
         return;

@@ -203,7 +203,7 @@ impl Control {
         way as usize >= self.successors[segment as usize].len()
     }
 
-    /// The node of the return.
+    /// Returns the node that stands for the return.
     pub(crate) fn exit(&self) -> u32 {
         self.segments.len() as u32
     }

@@ -67,7 +67,7 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// The parts of a location, those that stand for others and themselves.
+    /// Returns the parts of a location. Parts that represent others stand for them.
     pub(crate) fn parts(&self, location: Location) -> impl Iterator<Item = LocationId> + use<'a> {
         let representatives = self.representatives;
         self.points_to

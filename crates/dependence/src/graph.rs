@@ -314,12 +314,12 @@ impl<'p> Graph<'p> {
             .map(|&(_, vertex)| vertex)
     }
 
-    /// The locations that an instruction may read, by itself or by what it calls.
+    /// Returns the locations that an instruction may read, by itself or by the functions that it calls.
     pub(crate) fn reads_of(&self, routine: RoutineId, block: BlockId, position: u32) -> Bits {
         self.effects_of(routine, block, position).reads
     }
 
-    /// The locations that an instruction may write, by itself or by what it calls.
+    /// Returns the locations that an instruction may write, by itself or by the functions that it calls.
     pub(crate) fn writes_of(&self, routine: RoutineId, block: BlockId, position: u32) -> Bits {
         self.effects_of(routine, block, position).writes
     }

@@ -137,7 +137,7 @@ pub(crate) fn holds_pointers(ty: Type) -> bool {
     matches!(ty, Type::Ptr | Type::I64 | Type::U64)
 }
 
-/// Arguments of one type may be taken for parameters of the other one.
+/// Whether an argument of one type may arrive at a parameter of the other type.
 pub(crate) fn compatible(a: Type, b: Type) -> bool {
     match (a, b) {
         (Type::Aggregate { .. }, Type::Aggregate { .. }) => a == b,
@@ -253,8 +253,8 @@ impl PointsTo {
         &self.sets[self.root(node.copied().unwrap_or(0)) as usize]
     }
 
-    /// The parts of locations that an access of `size` bytes through these pointers may touch; without a size, one of
-    /// any number of bytes behind them.
+    /// Returns the parts of locations that an access of `size` bytes through these pointers may touch. Without a size, the access may have
+    /// any length.
     pub(crate) fn touched(&self, pointers: &Sparse, size: Option<u64>) -> Bits {
         let mut found = Bits::default();
         for id in pointers.iter() {
@@ -268,7 +268,7 @@ impl PointsTo {
         found
     }
 
-    /// The parts that such an access touches for sure, and wholly, and the location that they belong to.
+    /// Returns the location and the parts that such an access certainly and wholly touches.
     pub(crate) fn covered(
         &self,
         pointers: &Sparse,

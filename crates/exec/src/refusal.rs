@@ -79,7 +79,7 @@ impl Refusal {
         Refusal { reason, obstacle }
     }
 
-    /// The command that mends it, if one does.
+    /// Returns the command that removes the cause, if there is one.
     pub fn command(&self) -> Option<&'static str> {
         Some(match self.obstacle {
             Obstacle::Namespaces => {

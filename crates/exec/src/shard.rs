@@ -132,7 +132,7 @@ pub enum GatherError {
     },
 }
 
-/// Each part once.
+/// The parts of a run, each once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gathered<T> {
     /// What the parts have found out, by their numbers.

@@ -221,7 +221,7 @@ pub(crate) enum Op {
     Unreachable,
 }
 
-/// A call.
+/// The callee, arguments and result of a call.
 #[derive(Clone, Debug)]
 pub(crate) struct CallSite {
     pub(crate) callee: Target,

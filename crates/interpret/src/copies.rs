@@ -11,7 +11,7 @@ use crate::{
     machine::Machine,
 };
 
-/// A register that holds a value to be stored, not all bits of which have one.
+/// A register that holds a value to be stored, some of whose bits were never written.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Unwritten {
     register: usize,

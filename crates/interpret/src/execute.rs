@@ -24,7 +24,7 @@ fn is_wide(ty: Type) -> bool {
 }
 
 impl Machine<'_> {
-    /// Calls the function at an address, from the library.
+    /// Calls the function at an address on behalf of a model of the library.
     pub(crate) fn call_address(&mut self, address: u64, arguments: &[(Type, u128)]) -> Run<u128> {
         match self.memory.function_at(address) {
             Some(routine) => self.call_from_library(routine, arguments),

@@ -210,7 +210,7 @@ impl Memory {
         }
     }
 
-    /// `free`.
+    /// Frees an allocation as `free` does.
     pub(crate) fn free(&mut self, address: u64) -> Run<()> {
         let id = (address >> 32) as usize;
         match self.objects.get(id) {
@@ -372,8 +372,8 @@ impl Memory {
         self.lenient_read.get_mut().take()
     }
 
-    /// The bytes of a range that is written out of the program, as records with padding are: those without a value are
-    /// zeros, unless none has one.
+    /// Returns the bytes of a range that leaves the program, such as a record with padding. Unwritten bytes are zeros, unless all are
+    /// unwritten.
     pub(crate) fn image(&self, address: u64, size: u64) -> Run<&[u8]> {
         let Some((id, offset)) = self.find(address, size) else {
             return self.fault(address, size, "a read");

@@ -282,7 +282,7 @@ impl Tree<'_> {
         }
     }
 
-    /// The type of what a hole stands for, as it is written.
+    /// Returns the declared type of the value of a hole.
     pub(crate) fn type_of_value(&self, value: &Value) -> Option<TypeId> {
         match value {
             // Nothing has the type of what it is given to.

@@ -311,7 +311,7 @@ fn inserted(
     })
 }
 
-/// The matches with all that `each` tries for their holes, as far as the conditions hold.
+/// Returns the matches with all values that `each` clauses give their holes, as far as the conditions hold.
 pub(crate) fn filled(tree: &Tree<'_>, kind: &Kind, found: Match, here: Here<'_>) -> Vec<Match> {
     let is_known = |condition: &Condition, known: &Match| {
         holes(condition)

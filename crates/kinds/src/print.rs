@@ -89,7 +89,7 @@ impl Printer<'_, '_> {
         }
     }
 
-    /// The text of an expression where something is needed that binds so tightly.
+    /// Returns the text of an expression, in parentheses if it binds less tightly than `least`.
     pub(crate) fn within(&self, node: NodeId, least: Precedence) -> Option<String> {
         let (text, own) = self.expression(node)?;
         Some(match needs_parentheses(own, least) {

@@ -235,8 +235,7 @@ impl<'a> FunctionLowerer<'_, 'a> {
         }
     }
 
-    /// The value of an expression, or what alternatives make of it that replace it or add to it; not those that stand
-    /// beside it.
+    /// Returns the value of an expression with the alternatives that replace it or add to it, without those that stand beside it.
     pub(crate) fn rvalue_alone(&mut self, id: ExprId) -> Operand {
         let (Some(choice), Some(ty)) = (self.choice(id), self.scalar(id)) else {
             return self.own_rvalue(id);

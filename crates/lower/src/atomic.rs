@@ -20,8 +20,8 @@ struct Object {
 }
 
 impl<'a> FunctionLowerer<'_, 'a> {
-    /// The builtins of `<stdatomic.h>` and GNU C. The compiler gives the pointer, the order, and then what else there is; the value, if
-    /// there is one.
+    /// Lowers a builtin of `<stdatomic.h>` or GNU C. Its children are the pointer, the order and then the other operands. Returns the
+    /// value, if there is one.
     pub(crate) fn atomic(&mut self, id: ExprId, children: &'a [ExprId]) -> Option<Operand> {
         let origin = self.at_expr(id);
         let name = match self.source.details.of.get(&id) {
@@ -132,7 +132,7 @@ impl<'a> FunctionLowerer<'_, 'a> {
         }
     }
 
-    /// The functions that the compiler knows beside them: `__sync_…` and some of `__atomic_…`. `None` if it is none of them.
+    /// Lowers a call of `__sync_…` or of some functions `__atomic_…`. `None` for other functions.
     pub(crate) fn atomic_call(
         &mut self,
         id: ExprId,

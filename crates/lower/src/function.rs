@@ -481,7 +481,7 @@ impl<'l, 'a> FunctionLowerer<'l, 'a> {
         self.end_block(kind, origin, |_| Without::Same, None);
     }
 
-    /// Ends the block by a statement that control goes elsewhere by. Without it, it would go on behind.
+    /// Ends the current block by a jump of the source. The block also notes where control would go without the jump.
     pub(crate) fn jump(&mut self, kind: TerminatorKind, origin: OriginId) {
         self.end_block(kind, origin, Without::Block, None);
     }
@@ -605,7 +605,7 @@ impl<'l, 'a> FunctionLowerer<'l, 'a> {
         })
     }
 
-    /// `operand`, which should be of type `ty`; if it is not, something was not understood.
+    /// Returns the operand if it has type `ty`; for another type, something is not supported.
     pub(crate) fn as_type(&mut self, operand: Operand, ty: Type) -> Operand {
         if self.type_of(operand) == ty {
             return operand;

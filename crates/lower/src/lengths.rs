@@ -104,7 +104,7 @@ impl<'a> FunctionLowerer<'_, 'a> {
         })
     }
 
-    /// `offsetof` with indices that are no constants, each with the size of what it counts.
+    /// Computes an `offsetof` with variable indices, each with the size of its elements.
     pub(crate) fn offset_with_indices(
         &mut self,
         offset: u64,

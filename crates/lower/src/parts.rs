@@ -535,7 +535,7 @@ impl FunctionLowerer<'_, '_> {
         self.convert(values[0], from, to, origin)
     }
 
-    /// `__real__` and `__imag__`.
+    /// Emits `__real__` or `__imag__`.
     pub(crate) fn part(&mut self, id: ExprId, operand: ExprId) -> Operand {
         let origin = self.at_expr(id);
         let Some(ty) = self.scalar(id) else {

@@ -14,7 +14,7 @@ use patchwright_ir::{Operand, OriginId, Subscript, Type};
 use crate::function::FunctionLowerer;
 
 impl FunctionLowerer<'_, '_> {
-    /// The pointer that `&` makes of an lvalue, or that an array becomes: to an element, or past the last one.
+    /// Returns the pointer that `&` makes of an lvalue, or that an array becomes. It may point past the last element.
     pub(crate) fn pointer_to(&mut self, id: ExprId) -> Operand {
         let inner = self.without_names(id);
         if self.accessed == Some(inner) {

@@ -246,8 +246,7 @@ impl<'a> Lowerer<'a> {
         self.push_function(name, function)
     }
 
-    /// The function called `name`, which no declaration at file scope tells of, as a call shows
-    /// it.
+    /// Declares a function without a declaration at file scope, as a call shows it.
     pub(crate) fn declare_as(
         &mut self,
         name: &str,

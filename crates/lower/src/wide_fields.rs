@@ -204,7 +204,7 @@ impl FunctionLowerer<'_, '_> {
         !(is_natural || unsigned)
     }
 
-    /// The arms of a conditional have one type: for gcc that of the field, for clang that which it is declared with.
+    /// Whether gcc and clang give the arms of a conditional different types because of a bit-field.
     pub(crate) fn is_unknown_conditional(&mut self, then: ExprId, otherwise: ExprId) -> bool {
         let narrow = match (self.precision(then), self.precision(otherwise)) {
             (Precision::Field(_, false), Precision::Narrow) => otherwise,

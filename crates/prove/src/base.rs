@@ -58,7 +58,7 @@ impl Circuit {
     }
 }
 
-/// A circuit with the values that its terms have for one input, or, where they have one, for all.
+/// A circuit with the values of its terms for one input. Terms may also have a value for all inputs.
 pub(crate) struct Base {
     circuit: Rc<Circuit>,
     values: Vec<Value>,
@@ -100,7 +100,7 @@ impl Base {
         base
     }
 
-    /// The value of a term, as far as it is known.
+    /// Returns the value of a term, as far as it is known.
     pub(crate) fn value(&self, term: Term) -> Value {
         let index = *self.circuit.at.get(&term)?;
         self.values[index as usize]

@@ -125,7 +125,7 @@ impl Walker<'_> {
         }
     }
 
-    /// The left operand in place of an operation that leaves it as it is, with this operator and this number on the right.
+    /// Returns the left operand in place of an operation that does not change it, such as `x + 0`.
     pub(crate) fn left_alone(
         &self,
         id: ExprId,

@@ -102,7 +102,7 @@ pub struct Search<'a> {
     pub(crate) found: Found,
 }
 
-/// An expression's variables.
+/// An expression that patches may change, with the variables that choose its alternatives.
 pub(crate) struct Site {
     number: u32,
     /// It is changed.

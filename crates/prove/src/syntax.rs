@@ -4,7 +4,7 @@ use patchwright_csource::{ExprId, ExprKind, Function, TranslationUnit, lex};
 use patchwright_semantics::Precedence;
 use patchwright_text::Span;
 
-/// `id` without the conversions around it that the compiler put there.
+/// Returns the expression inside the conversions that the compiler has put around it.
 pub(crate) fn written(function: &Function, mut id: ExprId) -> ExprId {
     while let ExprKind::Cast {
         operand,

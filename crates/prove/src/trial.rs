@@ -199,7 +199,7 @@ pub(crate) struct Open {
 }
 
 impl Open {
-    /// The term as one of what is open.
+    /// Returns the term rebuilt over its open parts.
     pub(crate) fn term(&self, terms: &mut Terms) -> Term {
         let mut made: FxHashMap<Term, Term> = FxHashMap::default();
         for (&term, &value) in &self.values {

@@ -178,7 +178,7 @@ impl Walker<'_> {
         self.add(id, span, found);
     }
 
-    /// Conditions beside a condition.
+    /// Adds conditions beside a condition, joined by `&&` or `||`.
     pub(crate) fn beside(&mut self, id: ExprId, parent: Option<ExprId>, role: Role, root: &Root) {
         let function = self.function;
         let logical = matches!(

@@ -49,7 +49,7 @@ impl Checks {
         self.objections().get(diff).cloned()
     }
 
-    /// A patch is told.
+    /// Notes that a patch is shown to the user.
     pub(crate) fn show(&self, patch: &Patch) {
         let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
         shown.push((Instant::now(), patch.clone()));

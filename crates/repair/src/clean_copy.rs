@@ -139,12 +139,12 @@ impl<'a> CleanCopy<'a> {
         Ok(self.worker.runner.run(request)?.ending.is_success())
     }
 
-    /// The copy's tree.
+    /// Returns the tree of the copy.
     pub(crate) fn sandbox(&self) -> &Sandbox {
         &self.worker.sandbox
     }
 
-    /// A folder for files of ours that programs in the copy see, and where they see it.
+    /// Returns a folder for Patchwright's own files, and the path at which programs in the copy see it.
     pub(crate) fn run_folders(&self) -> (&std::path::Path, &std::path::Path) {
         (self.worker.run_folder(), &self.run_path)
     }

@@ -49,8 +49,8 @@ const SHARE: f64 = 0.125;
 const MOST_BUILDS: usize = 96;
 
 impl Search<'_> {
-    /// Tries changes of declarations, if they are still to be tried; whether they were. `is_last` says that there is nothing else to try.
-    /// Cancelling interrupts the search.
+    /// Tries changes of declarations if they are still to be tried, and returns whether they were. `is_last` says that there is nothing
+    /// else to try. Cancelling interrupts the search.
     ///
     /// # Errors
     /// When copies cannot be made or run.

@@ -53,8 +53,8 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Executes candidates that were put off and cost less than this, if nothing was found so far, until they have had their share.
-    /// Whether there were any.
+    /// Executes candidates that were put off and cost less than `cost`, if nothing was found so far, until they have had their share.
+    /// Returns whether there were any.
     pub(crate) fn explore_deferred_below(
         &mut self,
         cost: u32,

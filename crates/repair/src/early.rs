@@ -122,7 +122,7 @@ impl<'e, 'a> Early<'e, 'a> {
         self.rejected.load(Ordering::Relaxed)
     }
 
-    /// See [`Ender`].
+    /// Returns an [`Ender`].
     pub(crate) fn ender(&self) -> Ender<'_, 'e, 'a> {
         Ender(self)
     }
@@ -212,7 +212,7 @@ impl<'e, 'a> Early<'e, 'a> {
             .scrutiny(self.project, self.options, &surroundings);
     }
 
-    /// Waits until what the search has found is verified, until enough of it has been shown, or for so long at most.
+    /// Waits until the search's finds are verified or enough patches are shown, at most for this time.
     pub(crate) fn catch_up(&self, most: Duration) {
         let begun = Instant::now();
         let mut queue = self.queue();

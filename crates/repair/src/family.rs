@@ -53,7 +53,7 @@ pub(crate) struct Locations<'a> {
 }
 
 impl Locations<'_> {
-    /// The space of a unit within limits: for assignments as far as this cost, for others all of it.
+    /// Returns the candidates of a unit within limits: for assignments up to this cost, for others all.
     pub(crate) fn space(&self, unit: &Unit, cost: u32, limits: SpaceLimits) -> Space {
         let entry = &self.holes[unit.entry];
         let file = &self.files[entry.file];

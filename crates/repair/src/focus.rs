@@ -86,8 +86,8 @@ impl Focus {
         self.places[self.found.innermost(file, span)? as usize]
     }
 
-    /// The place in the order of the most suspicious of what a location holds: an expression holds the operands in it, which may be executed by
-    /// other tests than its beginning. `None` when not all failing tests execute any of it.
+    /// Returns the place in the order of the most suspicious part of a location. An expression includes its operands, which other tests may
+    /// execute. `None` unless all failing tests execute a part of it.
     pub(crate) fn place_of(&self, relative: &Path, hole: &Hole) -> Option<usize> {
         let own = self.place(relative, hole.span);
         if !matches!(

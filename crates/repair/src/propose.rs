@@ -192,7 +192,7 @@ impl<'f> Selection<'f> {
         self.shown.len()
     }
 
-    /// The next candidate; the next of those that have been shown as verified if there is room for no other.
+    /// Returns the next candidate. With `only_shown` there is room only for candidates that were shown as verified.
     ///
     /// # Errors
     /// When texts cannot be compiled.
@@ -339,7 +339,7 @@ impl<'f> Selection<'f> {
         Ok(None)
     }
 
-    /// Removes the copy; how many candidates were the same as the untouched program or as another one.
+    /// Removes the copy. Returns how many candidates equal the untouched program or another candidate.
     ///
     /// # Errors
     /// When the copy cannot be removed.

@@ -23,7 +23,7 @@ pub struct Task {
     pub functions: Vec<FunctionText>,
 }
 
-/// A test that fails.
+/// A failing test, as the proposing program gets it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FailingTest {
     /// Its name.
@@ -47,7 +47,7 @@ pub struct CaseText {
     pub status: i32,
 }
 
-/// A suspicious line.
+/// A suspicious line, as the proposing program gets it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Suspect {
     /// The file, relative to the project's root.

@@ -58,7 +58,7 @@ pub(crate) fn has_run_out(verdict: &ClassVerdict) -> bool {
 }
 
 impl Search<'_> {
-    /// Remembers an execution that was ended, if it can have more time than it had.
+    /// Remembers an execution that ran out of time, if it can have more time.
     pub(crate) fn note_ran_out(
         &mut self,
         (unit, cost): (usize, u32),

@@ -65,7 +65,7 @@ impl Instrumented {
 }
 
 impl Proposal<'_> {
-    /// The changed file, its text and what changes in it; `None` if nothing does.
+    /// Returns the changed file, its text after the change, and the diff; `None` if nothing changes.
     pub(crate) fn applied<'f>(
         &'f self,
         places: Places<'f>,
@@ -158,7 +158,7 @@ const NUMBERS_REPORTED: usize = 2;
 /// So many of one location are reported before those of other locations.
 const PATCHES_OF_LOCATION: usize = 4;
 
-/// Most patches of one class in a report that has room for other classes.
+/// The most patches of one class in a report that has room for other classes.
 pub(crate) const MEMBERS_REPORTED: usize = 4;
 
 /// Of the nearness of a crash itself, what the function has in which it happens, and the statement that calls it.

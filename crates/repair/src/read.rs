@@ -128,7 +128,8 @@ impl Plan {
     }
 }
 
-/// A function belongs to the first way that has it, so the one that leaves out least comes first.
+/// Orders the ways of compiling a source so that the one with the most functions comes first: a function belongs to the first way that has
+/// it.
 pub(crate) fn largest_first(units: &mut [TranslationUnit]) {
     let size = |unit: &TranslationUnit| -> usize {
         unit.functions.iter().map(|one| one.exprs.len()).sum()

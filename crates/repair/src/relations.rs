@@ -21,7 +21,7 @@ pub enum Relations {
 }
 
 impl Relations {
-    /// Candidates of such a hole are executed one by one, not in groups of equal values.
+    /// Whether the candidates of such a hole are executed one by one, not in groups of equal values.
     pub(crate) fn is_singly(self) -> bool {
         matches!(self, Relations::Dependency | Relations::None)
     }

@@ -632,7 +632,7 @@ impl Search<'_> {
             .sort_by_key(|class| place(class).unwrap_or(usize::MAX));
     }
 
-    /// The space of a unit: for assignments as far as this cost, for others all of it.
+    /// Returns the candidates of a unit: for assignments up to this cost, for others all.
     pub(crate) fn space(&mut self, unit: usize, cost: u32) -> Space {
         let space = self.space_within(unit, cost, self.options.space);
         if self.units[unit].target.is_none() {
@@ -716,7 +716,7 @@ impl Search<'_> {
         self.long += weight(took, self.usual.max(SHORT)) - 1;
     }
 
-    /// Failing tests first, then those that have killed most. Measured times have no part in it:
+    /// Returns the order of tests for a location: failing tests first, then those that have killed most. Measured times do not count, so
     /// every run explores in the same order.
     pub(crate) fn order(&self, entry: &HoleEntry) -> Vec<usize> {
         let mut passing: Vec<usize> = self

@@ -16,7 +16,7 @@ const SHORTEST_TAIL: usize = 4;
 /// What an allocation takes beyond its bytes.
 const ALLOCATION: usize = 16;
 
-/// See the module.
+/// The classes of a test as a tree of states (see the module).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tree {
     nodes: Vec<Node>,
@@ -229,7 +229,7 @@ impl Tree {
         }
     }
 
-    /// The executions that the tree was made of, but for those that undefined values have ended.
+    /// Returns the executions of which the tree was made, without those that undefined values have ended.
     pub(crate) fn paths(&self) -> Vec<Run> {
         let mut found = Vec::new();
         let mut open = vec![(0, Vec::new())];

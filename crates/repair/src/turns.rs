@@ -169,7 +169,7 @@ impl<'s> Turns<'s> {
         !self.due.is_empty()
     }
 
-    /// The next one.
+    /// Returns the next turn.
     pub(crate) fn next(&mut self) -> Option<Turn> {
         if let Some(turn) = self.due.pop_front() {
             return Some(turn);

@@ -86,7 +86,7 @@ pub(crate) struct Extent {
 }
 
 impl Extent {
-    /// After a search for a change of one place that took so many executions.
+    /// Sets the extent after a search for changes of one place that took so many executions.
     pub(crate) fn last(max_cost: u32, executions: u64, end: Option<Instant>) -> Self {
         Extent {
             max_cost,
@@ -147,7 +147,7 @@ pub(crate) fn is_quickly_prepared(phases: &Phases) -> bool {
     phases.copy + phases.whole_build + phases.all_tests * 2 + phases.weave <= MOST_PREPARATION
 }
 
-/// Verified patches of two places, best first, and what it took.
+/// Searches for changes of two places. Returns verified patches, the best first, and the work that was done.
 ///
 /// # Errors
 /// As for [`repair`]; a search that cannot be done finds nothing.

@@ -171,7 +171,7 @@ impl Scrutiny {
         builds
     }
 
-    /// The untouched sources.
+    /// Returns the untouched sources.
     pub(crate) fn untouched(&self) -> &Untouched {
         &self.untouched
     }
@@ -245,7 +245,7 @@ impl Trial {
         Ok(Ok(trial))
     }
 
-    /// The environment for its build, in which an object (as programs see it) is linked to all programs.
+    /// Returns the environment of a build that links an object to all programs. The object's path is that which programs see.
     pub(crate) fn linking(
         &self,
         copy: &mut CleanCopy<'_>,

@@ -487,7 +487,7 @@ pub fn json(changes: &[Measured]) -> String {
     text
 }
 
-/// A change, for JSON.
+/// Converts a change for JSON.
 pub(crate) fn entry(change: &Measured) -> Entry {
     let measurement = &change.measurement;
     let graph = &measurement.graph;

@@ -9,7 +9,7 @@ pub(crate) fn mask(width: u32) -> u128 {
     u128::MAX >> (128 - width)
 }
 
-/// The value as a number with sign.
+/// Returns the value as a signed number.
 pub(crate) fn signed(width: u32, value: u128) -> i128 {
     let shift = 128 - width;
     ((value << shift) as i128) >> shift

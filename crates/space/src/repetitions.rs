@@ -116,7 +116,8 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
     }
 }
 
-/// Calls and assignments; not `v = e` with a single word, which ASSIGNMENT inserts.
+/// Returns the statements that can be repeated: calls and assignments. `v = e` with a single word is left out, because ASSIGNMENT inserts
+/// it.
 pub(crate) fn sources(finder: &Finder<'_, '_, '_>) -> Vec<Source> {
     let function = finder.function;
     let mut found: Vec<Source> = Vec::new();

@@ -493,7 +493,7 @@ impl<'p> Encoder<'p> {
         }
     }
 
-    /// A value that is not encoded, each time another one. What rests on it is known only if an execution confirms it.
+    /// Returns a new unknown value for something that is not encoded. An answer that rests on it is known only if an execution confirms it.
     pub(crate) fn open(&mut self, what: &str, sort: Sort) -> Term {
         let serial = self.serial;
         self.serial += 1;

@@ -256,7 +256,7 @@ impl Matching {
         }
     }
 
-    /// Constructs whose conditions are merely similar, and that hold nothing in common, are different ones.
+    /// Separates pairs of constructs whose conditions are merely similar and whose bodies have nothing in common.
     pub(super) fn part_strangers(&mut self, old: &Layout, new: &Layout) {
         let mut related = FxHashSet::default();
         let (mut old_filled, mut new_filled) = (FxHashSet::default(), FxHashSet::default());

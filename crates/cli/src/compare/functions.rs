@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{Exit, encoded::Problem, shards::PartFile};
 
-/// The functions of a file of two revisions that are compared, one by one; nothing if its program or one function is.
+/// Returns the functions of a file that are compared one by one; `None` if its program or a named function is compared.
 pub(super) fn functions(
     args: &CompareArgs,
     revisions: &revisions::Revisions,

@@ -11,7 +11,7 @@ use crate::{Exit, cached::CacheArgs, encoded::Problem, shards::ShardArgs, state:
 /// The name of the schema of a part's file.
 pub const SCHEMA: &str = "patchwright-compare-shard";
 
-/// Its version.
+/// The version of the parts' format.
 pub const VERSION: u32 = 1;
 
 /// The output of a comparison, as text and as JSON.

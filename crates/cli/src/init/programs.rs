@@ -11,7 +11,7 @@ use super::written::Tests;
 /// Words in the names of programs that are tests, or of the folders in which they lie, …
 const WORDS: [&str; 5] = ["test", "check", "suite", "spec", "unit"];
 
-/// … and in the names of those that are not, or of the folders in which they lie.
+/// Parts of the names of programs that are no tests, or of the folders in which they lie.
 pub const OTHERS: [&str; 6] = ["perf", "bench", "fuzz", "example", "demo", "gen"];
 
 /// Endings of files of expected output beside the program or script that prints it.

@@ -59,7 +59,7 @@ pub struct Answers<'a> {
 }
 
 impl<'a> Answers<'a> {
-    /// Answers for this project.
+    /// Prepares to answer questions about the survivors of this project.
     pub fn new(
         args: &'a MutantsArgs,
         project: &'a Project,

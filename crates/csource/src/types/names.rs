@@ -138,7 +138,7 @@ fn one<T: PartialEq>(mut meanings: impl Iterator<Item = T>) -> Meaning<T> {
 }
 
 impl TypeTable {
-    /// A scope begins: what is declared from here on is forgotten where it ends.
+    /// Begins a scope: its declarations are forgotten at its end.
     pub(crate) fn open_scope(&mut self) {
         self.names.scopes.push(Vec::new());
     }
@@ -200,7 +200,7 @@ impl TypeTable {
         id
     }
 
-    /// A record that is mentioned, and that nothing declares.
+    /// Returns the record of a tag that is mentioned but not declared.
     pub(super) fn mention_record(&mut self, name: &str, is_union: bool) -> RecordId {
         if let Some(&id) = self.names.mentioned.get(name) {
             return id;
@@ -224,7 +224,7 @@ impl TypeTable {
         id
     }
 
-    /// An enumeration that is declared here; `kind` is the integer type that it is.
+    /// Declares an enumeration in the current scope; `kind` is its integer type.
     pub(crate) fn declare_enum(&mut self, name: &str, kind: IntegerKind) -> TypeId {
         let others = self.names.tags.all(name).len();
         let unique = match others {
@@ -303,7 +303,7 @@ impl TypeTable {
         }
     }
 
-    /// The type that is spelled `text` where it is written.
+    /// Returns the type that is spelled `text` at this place.
     pub(crate) fn parse_here(&mut self, text: &str) -> TypeId {
         self.parse_as(text, true)
     }

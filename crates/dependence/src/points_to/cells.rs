@@ -115,7 +115,7 @@ impl Cells {
         }
     }
 
-    /// The parts that consist of the bytes from `low` to `high`, nothing more and nothing less.
+    /// Returns the parts that consist of exactly the bytes from `low` to `high`.
     pub(super) fn exactly(
         &self,
         base: BaseId,

@@ -521,7 +521,7 @@ impl<'p> Solver<'p> {
         }
     }
 
-    /// A routine is called.
+    /// Adds the constraints of an indirect call that may reach a routine.
     pub(super) fn called(&mut self, callee: RoutineId, call: &IndirectCall) {
         if self.program.routine(callee).defined {
             self.enter(callee, call);

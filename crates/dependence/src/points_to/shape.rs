@@ -88,7 +88,7 @@ impl Shape {
         (self.high != 0 && self != Shape::ANY).then_some((self.low, self.high))
     }
 
-    /// The bytes, modulo [`Shape::modulus`], that an access of `size` bytes may touch.
+    /// Returns the range of bytes, modulo [`Shape::modulus`], that an access of `size` bytes may touch.
     pub(crate) fn extent(self, size: u64) -> (u64, u64) {
         let low = u64::from(self.low);
         match self.step {

@@ -95,7 +95,7 @@ impl Sparse {
         }
     }
 
-    /// The numbers in order.
+    /// Returns the numbers in ascending order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         self.0.iter().flat_map(|&(word, bits)| {
             let mut rest = bits;

@@ -65,7 +65,7 @@ pub(crate) fn write_run_frame(
     out.send(stream)
 }
 
-/// A request in the bytes in which it is sent: different requests have different ones.
+/// Encodes a request as it is sent. Different requests have different bytes.
 pub(crate) fn request_bytes(request: &Request) -> Vec<u8> {
     let mut out = Encoder::new(1);
     out.request(request);

@@ -40,7 +40,7 @@ impl Args<'_> {
         Ok(self.get(index)?.bits as u64)
     }
 
-    /// A signed integer.
+    /// Returns an argument as a signed integer.
     pub(crate) fn int(&self, index: usize) -> Run<i64> {
         let arg = self.get(index)?;
         let bits = wide::convert(arg.ty, Type::I64, arg.bits).unwrap_or(arg.bits);

@@ -157,8 +157,8 @@ pub(super) fn find(name: &str) -> Option<Native> {
     })
 }
 
-/// The result, and `errno` as the C library sets it: no number of numbers is a mistake of the arguments, and an infinite
-/// one of finite ones is too large, or a pole.
+/// Returns the result after setting `errno` as the C library does. A NaN from numbers is a domain error. An infinite result from finite
+/// numbers is a range error.
 pub(super) fn reported(m: &mut Machine<'_>, given: &[f64], result: f64) -> f64 {
     const EDOM: i32 = 33;
     const ERANGE: i32 = 34;

@@ -83,7 +83,7 @@ pub(crate) fn object(machine: &mut Machine<'_>, name: &str) -> Option<u64> {
     machine.made(name, 16).ok()
 }
 
-/// Before `main`.
+/// Sets the variables that the library gives a program before `main`, such as `environ`.
 pub(crate) fn start(
     machine: &mut Machine<'_>,
     program: Option<&Vec<u8>>,

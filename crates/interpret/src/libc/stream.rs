@@ -357,7 +357,7 @@ pub(super) fn position(m: &mut Machine<'_>, index: usize) -> Result<i64, i32> {
     Ok(position as i64 - ahead)
 }
 
-/// A name that no file has, as `tmpnam` makes it up; none if all are taken.
+/// Returns a file name that is not in use, as `tmpnam` makes it; `None` if all are in use.
 pub(super) fn free_name(m: &mut Machine<'_>) -> Option<Vec<u8>> {
     const MOST: u32 = 100_000;
     while m.library.names < MOST {

@@ -362,7 +362,7 @@ impl<'a> Filler<'a> {
         }
     }
 
-    /// The function that a pointer leads to and nothing else: it gives what the inputs say, and prints how it is called.
+    /// Writes the function to which only this pointer leads. It returns what the inputs say, and prints its calls.
     pub(super) fn function(&mut self, name: &str) -> Result<String, HarnessError> {
         let number = self.functions.matches("/* called */").count();
         let function = format!("{OWN}function_{number}");

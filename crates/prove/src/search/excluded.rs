@@ -43,7 +43,7 @@ impl<'a> Search<'a> {
         self.terms.and_all(chosen)
     }
 
-    /// A patch contains one of which that is enough to know.
+    /// Whether a patch contains one of the sets of changes that are excluded with all their supersets.
     pub(crate) fn is_blocked(&self, patch: &[(usize, usize)]) -> bool {
         let contains = |less: &Vec<(usize, usize)>| less.iter().all(|one| patch.contains(one));
         self.blocked.iter().any(contains) || self.second && self.left_open.iter().any(contains)
@@ -88,7 +88,7 @@ impl<'a> Search<'a> {
         self.exclude(other);
     }
 
-    /// Excludes a patch that is no repair; of one that leaves constants open only some values are tried.
+    /// Excludes a patch that is no repair. If it leaves constants open, only some values are tried.
     pub(super) fn exclude_value(&mut self, candidate: &Candidate, why: Open) {
         const TRIES: usize = 20;
         let changes = self.named(&candidate.changes);

@@ -35,7 +35,7 @@ pub(super) struct Pointer {
 }
 
 impl Pointer {
-    /// The address in a slot itself.
+    /// Makes the pointer whose address is in a slot.
     pub(super) fn to_slot(
         slot: usize,
         text: String,

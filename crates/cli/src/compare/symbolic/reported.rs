@@ -57,7 +57,7 @@ impl Job<'_> {
         told.collect()
     }
 
-    /// Describes what was explored, and executes the samples. What is wrong about these, if anything is.
+    /// Describes what was explored, and executes the samples. Returns what is wrong about the samples: a bug of Patchwright.
     pub(super) fn described(
         &mut self,
         whole: &mut Whole,

@@ -208,7 +208,7 @@ pub(super) fn send_now(socket: &OwnedFd, message: &[u8]) -> io::Result<()> {
 /// The longest message that is received.
 const LONGEST_MESSAGE: usize = 3 * 4096;
 
-/// A message that is there, with the descriptor that may have come with it.
+/// Receives a waiting message and the descriptor that may have come with it.
 pub(super) fn receive_with_descriptor(socket: &OwnedFd) -> Option<(Vec<u8>, Option<OwnedFd>)> {
     let mut bytes = vec![0u8; LONGEST_MESSAGE];
     let mut part = libc::iovec {
@@ -388,7 +388,7 @@ pub(super) fn poll(fds: &mut [libc::pollfd], timeout: Duration) {
     }
 }
 
-/// Sleeps.
+/// Sleeps for this time.
 pub(super) fn pause(time: Duration) {
     poll(&mut [], time);
 }

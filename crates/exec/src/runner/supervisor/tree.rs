@@ -295,8 +295,8 @@ impl Tree {
         sum
     }
 
-    /// The only descendant that does anything, if it has one thread, and the others, if they all wait for their children or
-    /// each other: then nobody stops it or gives it anything, timers aside.
+    /// Returns the only descendant that computes, if it has one thread, and the other descendants, if all of them wait for children or each
+    /// other. Nothing but timers can then stop it or send it anything.
     pub(super) fn computing_alone(&mut self) -> Option<(Pid, Vec<Pid>)> {
         let (mut computing, mut waiting, mut others) = (Vec::new(), Vec::new(), false);
         self.walk(|tree, process| {

@@ -45,7 +45,7 @@ pub(super) enum Decision {
     Unknown,
 }
 
-/// The locations that depend on those that were given at first; each knows one of these.
+/// The locations whose values depend on some given locations. Each has one of these as its reason.
 pub(super) struct Influence {
     depending: HashMap<Location, Location>,
 }

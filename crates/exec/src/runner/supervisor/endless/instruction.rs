@@ -10,7 +10,7 @@ use iced_x86::{
 use super::emulate;
 use super::tracee::Registers;
 
-/// Who executes an instruction.
+/// Says whether the processor or the emulation executes an instruction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Trust {
     /// The processor and we, to compare.

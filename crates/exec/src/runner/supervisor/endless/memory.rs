@@ -59,8 +59,10 @@ pub(super) struct Before {
 }
 
 impl Before {
-    /// Remembers the bytes of a range, which is about to be written. An error if there is no memory, or if it becomes too
-    /// much.
+    /// Remembers the bytes of a range before they are written.
+    ///
+    /// # Errors
+    /// The memory cannot be read, or too much would have to be remembered.
     pub(super) fn remember(&mut self, process: &mut Machine, range: Range<u64>) -> io::Result<()> {
         let known = self.bytes.range(range.clone()).count() as u64;
         if known == range.end - range.start {

@@ -24,7 +24,7 @@ pub(super) struct Tracee {
 }
 
 impl Tracee {
-    /// Stops a descendant.
+    /// Attaches to a descendant and stops it.
     pub(super) fn seize(pid: Pid) -> io::Result<Self> {
         let memory = File::options()
             .read(true)

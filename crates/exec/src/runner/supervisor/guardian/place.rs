@@ -94,7 +94,7 @@ pub(super) fn read_link_at(link: &OwnedFd) -> io::Result<PathBuf> {
     Ok(OsString::from_vec(buffer).into())
 }
 
-/// Names by which a process means itself stand for others when somebody else looks.
+/// Returns the path by which another process can use a path such as `/proc/self`, which each process sees differently.
 pub(super) fn own_path(pid: Pid, path: &Path) -> PathBuf {
     let own = |name: &str| path.strip_prefix(name).ok();
     let fixed = [("/dev/stdin", 0), ("/dev/stdout", 1), ("/dev/stderr", 2)];
