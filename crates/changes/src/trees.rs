@@ -1,5 +1,5 @@
-//! Which C files differ between two trees of a repository. Folders that are the same in both are not opened, so that it takes
-//! as long as the change is large, and not as the repository.
+//! Finds the C files that differ between two trees of a repository. Folders that are equal in both are not opened, so the time depends on the
+//! size of the change and not of the repository.
 
 use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;

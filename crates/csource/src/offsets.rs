@@ -88,8 +88,8 @@ pub(crate) fn ask<'d>(
     Ok(())
 }
 
-/// The offset that members give, of an `offsetof` whose indices are no constants, or whose type is defined in it; the size of what each
-/// index counts is noted beside it. `told` has the members of records whose definition is not in the dump.
+/// Returns the constant part of an `offsetof` with variable indices, or with a type that is defined in it, and notes the size of the elements
+/// that each index counts. `told` has the members of records whose definition is not in the dump.
 fn path(
     types: &mut TypeTable,
     told: &FxHashMap<RecordId, Vec<ToldMember>>,

@@ -156,9 +156,8 @@ impl Control {
         control
     }
 
-    /// Ferrante, Ottenstein and Warren, "The program dependence graph and its use in
-    /// optimization", 1987: what a way out of a node leads to for sure, and the node itself does
-    /// not, depends on that way.
+    /// Computes what each segment depends on. A segment depends on a way out of a node if the way leads to it for sure, and the node
+    /// itself does not (Ferrante, Ottenstein and Warren, "The program dependence graph and its use in optimization", 1987).
     fn decide(&mut self, exit: usize) {
         let count = self.segments.len();
         let mut found: Vec<Vec<Decider>> = vec![Vec::new(); count + 2];

@@ -505,8 +505,8 @@ impl Tree<'_> {
         }
     }
 
-    /// Whether a statement is inside a loop, so that `continue` leads to another round; with `breaks`, whether it is inside a loop or
-    /// `switch` whose end is not the end of a function with a result.
+    /// Whether `continue` can stand in place of a statement and leads to another round. With `breaks` it is `break` that must be possible
+    /// there, and must not lead to the end of a function with a result.
     pub(crate) fn is_in(&self, id: StmtId, breaks: bool) -> bool {
         let mut at = id;
         while let Some((outer, _)) = self.around(at) {

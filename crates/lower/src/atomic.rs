@@ -240,7 +240,8 @@ impl<'a> FunctionLowerer<'_, 'a> {
         self.store(Self::at_address(object.address), object.ty, value, origin);
     }
 
-    /// What the object held, and whether that is what is wanted, as an `int`; if it is, the object holds the new value then.
+    /// Emits a compare-and-swap. Returns the object's old value, and whether it was the expected one, as an `int`. If so, the object gets the new
+    /// value.
     fn compare_and_swap(
         &mut self,
         object: Object,

@@ -62,8 +62,8 @@ impl Circuit {
 pub(crate) struct Base {
     circuit: Rc<Circuit>,
     values: Vec<Value>,
-    /// For each term another one that has the same value, the first of a chain of those: behind alternatives that are not in
-    /// place what the program itself does.
+    /// For each term the first term of a chain with the same value. A choice whose alternatives are not in place leads to the program's own
+    /// value.
     same: Vec<u32>,
     /// What was changed, with what was known before.
     log: Vec<(u32, Value, u32)>,

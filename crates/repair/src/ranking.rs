@@ -151,8 +151,8 @@ impl Proposal<'_> {
     }
 }
 
-/// So many candidates that differ in a number only are reported before all others: which of them is right nobody can tell, and
-/// they would leave no room for anything else.
+/// The number of candidates differing in a number only that are reported before all others. Tests cannot tell which of them is right, and more
+/// would leave no room for anything else.
 const NUMBERS_REPORTED: usize = 2;
 
 /// So many of one location are reported before those of other locations.

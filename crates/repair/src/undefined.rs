@@ -1,7 +1,7 @@
 //! Looks for undefined behaviour in patches that pass every test.
 //!
-//! What reads a byte in front of an array, or what was never written, passes where the right thing happens to be there, and fails on
-//! another day. So each patch is tested in other circumstances that do not matter to a correct program:
+//! A patch that reads a byte in front of an array, or memory that was never written, passes when the right value happens to be there, and fails
+//! on another day. So each patch is tested in other circumstances that do not matter to a correct program:
 //! * other bytes in fresh memory of the heap (`MALLOC_PERTURB_` of the GNU library);
 //! * a build in which variables without a value hold a pattern, and fresh memory another one;
 //! * a build with sanitizers, in which each argument, and each variable of the environment, lies in memory of its own; of a program that is

@@ -1,7 +1,7 @@
 //! FUNCTION round an expression: `abs(a - b)` for `a - b`, `tolower(c)` for `c`, and the other way round.
 //!
-//! Only functions of the C library that calculate one value of another one, and that the source declares. Where the value is a
-//! character, those that make letters large and small; where it is a number with a sign, those that drop the sign.
+//! The functions are those of the C library that calculate one value from another one, and that the source declares. Characters get functions
+//! that change the case of letters. Signed numbers get functions that drop the sign.
 
 use patchwright_csource::{
     BinaryOperator, CastKind, ExprId, ExprKind, Part, Role, Slot, StmtId, StmtKind, Storage,

@@ -92,8 +92,8 @@ impl<'a> Layout<'a> {
         }
     }
 
-    /// Whether what directly follows or precedes a place is changed, so that a deletion there is part of that change:
-    /// one more vertex between the same two would say nothing.
+    /// Whether the action directly before or behind a place is changed. Then a deletion at the place is a part of that change, and gets no vertex
+    /// of its own.
     pub(super) fn is_changed_around(
         &self,
         block: BlockId,

@@ -1,7 +1,7 @@
 //! Promises: what the result of a call says about an object that the call was to write.
 //!
-//! `if (parse(text, &x) == 0) use(x);`: nobody who sees only this function knows that `parse` has written `x`, but whoever wrote it relies on
-//! that, and so does the untouched program. If a patch leaves the call and the check of its result as they are, whatever else it changes on the way
+//! `if (parse(text, &x) == 0) use(x);`: this function alone does not show that `parse` has written `x`, but its author relies on that, and
+//! so does the untouched program. If a patch leaves the call and the check of its result as they are, whatever else it changes on the way
 //! to the call, it relies on the same. So such a use is found apart from others, with what was checked. That holds for scalars, which are written or not: of an
 //! array a call may write a part.
 

@@ -662,8 +662,8 @@ pub(super) fn constant(operand: Operand) -> Option<u64> {
     }
 }
 
-/// What the arithmetic of a `PointerAdd` does. One that counts bytes goes to a known place, as programs write it that
-/// compute where members are; else pointers walk over the elements of an array.
+/// Returns the move of a `PointerAdd`. Arithmetic in bytes goes to a known place, because programs compute the places of members so. Other
+/// arithmetic walks over the elements of an array.
 fn movement(index: Operand, size: Operand, negative: bool) -> Move {
     let Some(size) = constant(size) else {
         return Move::Step(1);

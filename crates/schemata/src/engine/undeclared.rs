@@ -118,7 +118,7 @@ impl Engine<'_> {
         Ok(())
     }
 
-    /// What the compiler makes of calls, all of static functions, as far as the places tell where they stand; and the other calls.
+    /// Returns which calls of static functions the compiler keeps, as far as the places tell where the calls stand, and the other calls.
     fn placed<'c>(
         &mut self,
         base: &mut Worker,

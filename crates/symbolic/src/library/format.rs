@@ -449,8 +449,8 @@ fn read_string(
 }
 
 impl Formatted {
-    /// None of the strings that are read may lie in what is written from `to` on: the text and its zero, with a size (64 bits)
-    /// no more than that.
+    /// Adds the failure that a string which is read overlaps the text that is written from `to` on. The text has a NUL at its end, and with a
+    /// `size` (64 bits) at most so many bytes.
     pub(super) fn must_be_apart(
         &self,
         encoder: &mut Encoder<'_>,
