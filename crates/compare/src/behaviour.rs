@@ -196,7 +196,7 @@ impl Formulas {
     }
 }
 
-/// So many elements of an array that follow each other are written by the first and the last.
+/// From this number of neighbouring elements on, only the first and the last are written.
 const MANY: usize = 8;
 
 /// Values, of which elements of one array that follow each other (`s[0]`, `s[1]`, …) are not written one by one.

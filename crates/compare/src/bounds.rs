@@ -34,7 +34,7 @@ pub(crate) enum Part {
 const WIDEST: u32 = 64;
 /// With more ranges than these a condition on an input is said as it was calculated.
 const MOST_RANGES: usize = 4;
-/// So many literals on one input are looked at by themselves.
+/// The largest number of literals on one input that are looked at by themselves.
 const MOST_ALONE: usize = 6;
 /// All values of inputs so wide are looked at.
 pub(crate) const SMALL: u32 = 8;

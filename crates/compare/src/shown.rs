@@ -15,7 +15,7 @@ use crate::{
 
 /// Terms that nest deeper are cut.
 const DEEPEST: u32 = 40;
-/// So many terms are written at most: what is used again and again within itself would fill the memory.
+/// The largest number of terms that are written. A term that contains others again and again would fill the memory.
 const MOST: u32 = 2000;
 
 /// A name and a type for each variable that is an input.

@@ -92,7 +92,7 @@ const UNDEFINED_FLOW: [&str; 5] = [
 /// Clang would nest 256 brackets; the project's own compiler decides how many there may be.
 const BRACKET_DEPTH: &str = "-fbracket-depth=1000000";
 
-/// So many bodies of functions are left out at most, one after the other, until clang prints a tree.
+/// The largest number of bodies of functions that are left out, one after the other, until clang prints a tree.
 const MOST_LEFT_OUT: usize = 16;
 
 impl Clang {

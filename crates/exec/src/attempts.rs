@@ -105,7 +105,7 @@ impl fmt::Display for Attempt {
     }
 }
 
-/// So many attempts are told by name in a run.
+/// The number of attempts that are told by name in a run.
 const TOLD: usize = 20;
 
 /// The attempts of all builds and tests of a run. Each different attempt is kept once.

@@ -419,7 +419,7 @@ pub(crate) fn condition(text: &str) -> Result<Condition, Wrong> {
     }
 }
 
-/// So many values of a hole are tried in one place where a kind does not say it.
+/// The largest number of values of a hole that are tried at one place, unless the kind sets it.
 const MOST_VALUES: usize = 4;
 
 /// Reads what stands behind `each`.

@@ -18,7 +18,7 @@ use crate::{
 /// Nothing is taken from other functions with more statements.
 const MOST_STATEMENTS: usize = 4000;
 
-/// So many ways to name the variables of something from another function are tried.
+/// The largest number of ways that are tried to name the variables of a value from another function.
 const MOST_RENAMINGS: usize = 4;
 
 /// What is copied from elsewhere has no longer text.

@@ -34,7 +34,7 @@ const RECENT_FUNCTIONS: usize = 5;
 /// Sources that are read at once: a large one takes some hundred megabytes.
 const READERS: usize = 4;
 
-/// So many tests are named in a message.
+/// The largest number of tests that are named in a message.
 const MOST_NAMED: usize = 5;
 
 /// Time for a test with marks: so many times its time-out.

@@ -14,7 +14,7 @@ const LAST_EXECUTIONS: u64 = 5000;
 const EARLY_EXECUTIONS: u64 = 128;
 const EARLY_SHARE: u64 = 4;
 
-/// So many candidates are remembered one by one. Beyond, they are left out.
+/// The largest number of candidates that are remembered one by one. Beyond, they are left out.
 const MOST_REMEMBERED: usize = 1 << 20;
 
 impl Search<'_> {

@@ -34,7 +34,7 @@ const MOST_VERIFIED: usize = 3;
 /// When so many have passed, others can wait until the next locations have been looked at.
 const ENOUGH_SHOWN: usize = 3;
 
-/// So many classes wait at most: the report has room for some, and the first ones are the cheapest.
+/// The largest number of waiting classes. The report has room for some of them, and the first ones are the cheapest.
 const MOST_WAITING: usize = 64;
 
 /// So often it is looked whether it is time for another one.

@@ -90,7 +90,7 @@ enum Status {
     Dead,
 }
 
-/// So many locations are named whose candidates cannot be told apart.
+/// The number of locations without classes that messages name.
 const PLACES_TOLD: usize = 3;
 
 impl Status {

@@ -136,7 +136,7 @@ pub struct Length {
     endless: usize,
 }
 
-/// So many executions may visit a place without end until those that are likely to do so are ended.
+/// The number of executions that may visit a place without end. After these, executions that are likely to do so are ended early.
 const MOST_ENDLESS: usize = 4;
 /// And only those that meet more states than so many,
 const LEAST_STATES: usize = 4096;

@@ -8,7 +8,7 @@ use patchwright_text::Span;
 
 use crate::options::RepairOptions;
 
-/// So many statements of a stack are looked at for what they demand.
+/// The number of statements of a stack that are looked at for what they demand.
 const FRAMES: usize = 4;
 
 /// The locations of the second round, if the user has given a budget of at least [`LONG`].

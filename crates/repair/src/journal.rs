@@ -19,7 +19,7 @@ use crate::{RepairOptions, rejection::Rejection, run::Run};
 
 const VERSION: u32 = 4;
 
-/// So many bytes are kept at most: some tens of times as much before compression. What is executed beyond is executed again by
+/// The largest number of bytes that are kept: some tens of times as much before compression. What is executed beyond is executed again by
 /// a resumed run.
 const MOST_BYTES: u64 = 128 << 20;
 

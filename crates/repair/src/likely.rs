@@ -31,7 +31,7 @@ const MOST_CANDIDATES: usize = 50_000;
 /// Candidates that cost more come in the order of the whole search.
 const MOST_COST: u32 = 4;
 
-/// So many members of a group are read: they do the same in all that the tests show.
+/// The number of members of a group that are read. All members do the same as far as the tests show.
 const MEMBERS_READ: usize = 400;
 
 /// Where no survey groups candidates, so many of a location and cost are read, and so many of these wait for their turn.
@@ -71,7 +71,7 @@ const BITS_OF_UNKNOWN: f64 = 1.0;
 /// The best candidate of one in so many locations is likelier than what is expected of those that are not read yet.
 const EXPECTED_OF: usize = 10;
 
-/// So many locations are read before anything is expected.
+/// The number of locations that are read before anything is expected.
 const READ_AT_LEAST: usize = 12;
 
 /// Candidates that the tests do not tell apart, as far as a survey shows, waiting for their turn.

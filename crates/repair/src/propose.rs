@@ -21,16 +21,16 @@ use crate::{
     ranking::{MEMBERS_REPORTED, Places, Proposal, ranked},
 };
 
-/// So many members of a class are compiled, to see how many programs they are.
+/// The number of members of a class that are compiled, to count the different programs among them.
 const MEMBERS_COMPILED: usize = 6;
 
-/// So many texts are compiled at most for that, over all classes.
+/// The largest number of texts that are compiled for that, over all classes.
 const MOST_COMPILED: usize = 300;
 
 /// With so many bytes less a text is shorter than another one; `> 17` is not for `>= 18`.
 const SHORTER_BY: i64 = 3;
 
-/// So many later candidates that are nearer to the program's text are compiled for each that is proposed.
+/// The number of later candidates nearer to the program's text that are compiled for each proposed candidate.
 const NEARER_COMPILED: usize = 6;
 
 /// A candidate to verify.
@@ -60,7 +60,7 @@ struct Codes {
     proposed: Vec<Code>,
 }
 
-/// So many proposals are compiled ahead.
+/// The number of proposals that are compiled ahead.
 const AHEAD: usize = 8;
 
 /// A text of a source, and the function whose code is wanted if it is one.

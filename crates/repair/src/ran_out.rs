@@ -31,7 +31,7 @@ pub(crate) const EARLY_EXECUTIONS: usize = 6;
 /// This share of a budget may go there each time.
 const EARLY_SHARE: f64 = 0.03;
 
-/// So many when all others have been explored: with [`LONGER`] times as much time, with that once more, and so on.
+/// The numbers of executions with more time when everything else is explored: with [`LONGER`] times as much time, with that once more, and so on.
 const LAST_EXECUTIONS: [usize; 3] = [24, 6, 2];
 
 /// See [`LAST_EXECUTIONS`].

@@ -137,7 +137,7 @@ pub(crate) fn largest_first(units: &mut [TranslationUnit]) {
     units.sort_by_key(|unit| std::cmp::Reverse(size(unit)));
 }
 
-/// So many functions that are left alone are named.
+/// The largest number of functions left alone that a message names.
 const MOST_REFUSED_TOLD: usize = 10;
 
 /// So many locations a statement has at least, on the average. It has mostly three times as many.

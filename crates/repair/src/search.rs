@@ -62,11 +62,11 @@ const EXECUTIONS_BEYOND_FIRST: u64 = 1200;
 /// Executions that take less are of the usual length, whatever the tests take.
 const SHORT: Duration = Duration::from_millis(10);
 
-/// So many plausible candidates of one location count when the search has found enough: one location may have hundreds that are
+/// The number of plausible candidates of one location that count when the search has found enough: one location may have hundreds that are
 /// all wrong for the same reason.
 const ENOUGH_OF_LOCATION: usize = 5;
 
-/// So many plausible candidates of one class count there: they are one decision.
+/// The number of plausible candidates of one class that count there, because they are one decision.
 const ENOUGH_OF_CLASS: usize = 2;
 
 /// The search for plausible candidates: the units, their classes in each test, and what was found.

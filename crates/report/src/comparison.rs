@@ -419,7 +419,7 @@ impl Observed {
     }
 }
 
-/// So many neighbours of an array that hold the same are written as one.
+/// From this number on, equal neighbours in an array are written as one.
 const MANY: usize = 8;
 
 /// The inputs of a sample: `n = 5, s[0] = 'a'`.

@@ -3,7 +3,7 @@
 use crate::sort::Sort;
 use crate::terms::{Node, Term, Terms};
 
-/// So many parts of a conjunction are compared with those of another.
+/// The number of parts of a conjunction that are compared with those of another.
 const FLAT: usize = 8;
 
 /// The parts of a small conjunction, or the first few of a large one.

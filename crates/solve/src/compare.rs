@@ -4,7 +4,7 @@ use crate::fold::{least_signed, mask, signed, wrap};
 use crate::sort::Sort;
 use crate::terms::{Node, Term, Terms};
 
-/// So many choices of a chain are looked through.
+/// The number of choices of a chain that are looked through.
 const FUEL: u32 = 16;
 
 #[derive(Copy, Clone, PartialEq, Eq)]

@@ -21,7 +21,7 @@ use crate::{
 /// The repeated text, and its direction.
 const COST: u32 = 3;
 
-/// So many directions are a pattern.
+/// The number of directions from which they count as a pattern.
 const LEAST_ALIKE: usize = 3;
 
 /// Most that are added in one place.

@@ -18,7 +18,7 @@ const FEW: usize = 8;
 /// What takes fewer evaluations than this is not shared out.
 const SHARED_OUT: usize = 1 << 14;
 
-/// So many instructions are kept in [`Codes`]: 64 MB.
+/// The largest number of instructions that are kept in [`Codes`]: 64 MB.
 const MOST_KEPT: usize = 4 << 20;
 
 /// Candidates that are evaluated by themselves, compiled. They are kept, since most meet many states.

@@ -21,7 +21,7 @@ use crate::{
     run::{Returned, no_term},
 };
 
-/// So many blocks are followed before somebody is asked whether to go on.
+/// The number of blocks that are followed between two looks at the interruption.
 const BLOCKS: u32 = 64;
 
 impl<'p> Encoder<'p> {

@@ -394,7 +394,7 @@ fn protected(
     Ok(found)
 }
 
-/// So many names are listed.
+/// The largest number of names that are listed.
 const MOST_NAMES: usize = 10;
 
 /// What is said of the tests that fail on the untouched program, if some do.

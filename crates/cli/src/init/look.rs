@@ -15,7 +15,7 @@ use crate::progress::Progress;
 /// A command that is tried may take so long.
 const SHORT: Duration = Duration::from_secs(20);
 
-/// So many tests are tried to see whether any passes.
+/// The number of tests that are tried to see whether any passes.
 const FEW: usize = 8;
 
 /// A whole suite may take so long.

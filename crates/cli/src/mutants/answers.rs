@@ -33,7 +33,7 @@ const OF_FUNCTION: f64 = 0.3;
 /// This part of the rest is for the program with as many arguments as it reads.
 const OF_READ: f64 = 0.7;
 
-/// So many arguments are looked at otherwise.
+/// The largest number of arguments for other programs.
 const MOST_ARGUMENTS: u32 = 2;
 
 /// So much of what a program printed is shown.

@@ -30,7 +30,7 @@ const SEND: libc::c_ulong = 0xc018_2101;
 const SET_FLAGS: libc::c_ulong = 0x4008_2104;
 const SYNC_WAKE_UP: u64 = 1;
 
-/// So many attempts are noted between two runs.
+/// The largest number of attempts that are noted between two runs.
 const MOST_NOTED: usize = 24;
 /// After so many calls in a run they are answered without a look at files.
 const MOST_LOOKED_AT: u64 = 20_000;

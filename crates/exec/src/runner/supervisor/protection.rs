@@ -41,7 +41,7 @@ const LINKS: [(&str, &str); 5] = [
     ("ptmx", "pts/ptmx"),
 ];
 
-/// So many folders in one for temporary files are shown as they are, each by a mount of its own. Others are seen in the layer:
+/// The largest number of folders of a folder for temporary files that are shown as they are, each by a mount. Further ones are seen in the layer:
 /// what is changed in them is thrown away.
 const MOST_FOLDERS: usize = 1000;
 
