@@ -138,11 +138,11 @@ pub struct Length {
 
 /// The number of executions that may visit a place without end. After these, executions that are likely to do so are ended early.
 const MOST_ENDLESS: usize = 4;
-/// And only those that meet more states than so many,
+/// The number of states above which an execution counts as likely to run on,
 const LEAST_STATES: usize = 4096;
-/// or visit it more often,
+/// or the number of visits,
 const LEAST_VISITS: u64 = 100_000;
-/// and so many times as many as those that ended by themselves.
+/// if it also has this many times as many as the executions that ended by themselves.
 const LENGTH_FACTOR: usize = 16;
 
 impl Length {

@@ -33,7 +33,7 @@ const OF_FUNCTION: f64 = 0.3;
 /// This part of the rest is for the program with as many arguments as it reads.
 const OF_READ: f64 = 0.7;
 
-/// The largest number of arguments for other programs.
+/// The number of arguments up to which the program is also tried, besides the number that it reads.
 const MOST_ARGUMENTS: u32 = 2;
 
 /// So much of what a program printed is shown.
