@@ -136,7 +136,7 @@ pub(crate) fn is_of_name(byte: u8) -> bool {
     lex::is_word(byte) || byte == b'.'
 }
 
-/// Variables with their members, and what stands between them.
+/// Splits a text into variables with their members, and the words and signs between them.
 pub(crate) fn tokens(text: &[u8]) -> Vec<&[u8]> {
     let mut found = Vec::new();
     let mut at = 0;

@@ -44,7 +44,7 @@ impl Unit {
     }
 }
 
-/// Locations, and what their spaces are made of.
+/// The locations of a run with everything of which their spaces are made.
 #[derive(Clone, Copy)]
 pub(crate) struct Locations<'a> {
     pub(crate) holes: &'a [HoleEntry],

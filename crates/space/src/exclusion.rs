@@ -234,7 +234,7 @@ impl Space {
         }
     }
 
-    /// The value of what is assigned to, as a term; `None` where nothing is, or it has none.
+    /// Returns the old value of the assigned object as a term; `None` without an assignment, or if the object has no value there.
     pub(crate) fn assigned(&self) -> Option<Term> {
         let HoleKind::Assignment(at) = &self.hole.kind else {
             return None;
