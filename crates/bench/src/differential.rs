@@ -60,7 +60,7 @@ pub struct Arguments {
     jobs: usize,
 }
 
-/// So many members of one class at most are in a sample.
+/// The largest number of members of one class that are in a sample.
 const MEMBERS: usize = 4;
 
 /// A sampled candidate with the verdict of its class.

@@ -73,7 +73,7 @@ fn execute(modules: Vec<Module>, observer: &mut dyn Observer) -> Result<Ending, 
     Ok(machine.run(&[b"program".to_vec()], &[]).ending)
 }
 
-/// Checks some slices of a program.
+/// Executes a sample of a program's slices, and compares their values with those of the program.
 pub fn check(name: &str, modules: Vec<Module>, tally: &mut Tally) -> Result<(), Box<dyn Error>> {
     let program = Program::link(modules)?;
     let graph = Graph::of(&program);

@@ -57,6 +57,7 @@ pub(crate) struct Choice {
     pub left_out: usize,
 }
 
+/// Chooses the branches of conditionals that hold changed lines, the same one in both versions where that is possible.
 pub(crate) fn choose(old: &Directives, new: &Directives, lines: &LineDifference) -> Choice {
     let touched =
         |directives: &Directives, group: usize, branch: usize, changed: &FxHashSet<u32>| {

@@ -69,7 +69,7 @@ pub trait Version: Debug {
     fn other_header(&self, path: &Path) -> Option<Arc<Header>>;
 }
 
-/// Headers on the disk.
+/// The headers of the files on the disk.
 #[derive(Debug)]
 pub struct Disk {
     root: Option<PathBuf>,
@@ -134,7 +134,8 @@ impl Known<'_> {
 }
 
 impl Definitions {
-    /// What is known in a file, by its path in the repository or folder: the end of the path by which it was named.
+    /// Returns the known macros of a file. `path` is its path in the repository or folder, whose end is the name by which the file was
+    /// given.
     pub(crate) fn of<'a>(
         &'a self,
         path: &'a str,

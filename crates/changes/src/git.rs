@@ -30,10 +30,7 @@ pub use walk::{Member, days_between};
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
     /// There is no repository.
-    #[error(
-        "{} is in no git repository; name one with --repo, or give two files or two folders: OLD NEW",
-        folder.display()
-    )]
+    #[error("{} is in no git repository", folder.display())]
     NotARepository {
         /// Where it was looked for.
         folder: PathBuf,

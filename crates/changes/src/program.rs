@@ -74,8 +74,8 @@ fn is_hidden(function: &Function, path: &str) -> bool {
     function.is_static && !path.ends_with(".h")
 }
 
-/// The further files of the program that matter for a change: those that mention a function that changed, or one that
-/// may come to it by calls. The others are not read, for reading takes most of the time.
+/// Returns the program's other files that matter for a change: those that mention a changed function, or a function that may lead to it by
+/// calls. Other files are not parsed, because that takes most of the time.
 pub(crate) fn files_that_matter<'c>(
     change: &'c Change,
     differences: &Differences,

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use patchwright_flow::{Cfg, Node};
 use patchwright_graph::{reach, reachable};
 
-/// A function as far as the graph needs it.
+/// A function and the parts of its control flow that the change sequence graph needs.
 pub(crate) struct Part {
     pub cfg: Cfg,
     /// By node: the parts that it may call.

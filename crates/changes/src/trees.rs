@@ -1,5 +1,5 @@
-//! Which C files differ between two trees of a repository. Folders that are the same in both are not opened, so that it takes
-//! as long as the change is large, and not as the repository.
+//! Finds the C files that differ between two trees of a repository. Folders that are equal in both are not opened, so the time depends on the
+//! size of the change and not of the repository.
 
 use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
@@ -9,8 +9,7 @@ use git2::{Error, ObjectType, Oid, Repository, Tree};
 
 use crate::git::is_c;
 
-/// The paths of C files at which one of the trees has a file that the other has not, or not with the
-/// same text and mode.
+/// Returns the paths of C files that only one tree has, or that differ in text or mode.
 pub(crate) fn changed_files(
     repository: &Repository,
     old: Option<&Tree>,
@@ -19,7 +18,7 @@ pub(crate) fn changed_files(
     changed_of(repository, [old, Some(new)], &is_c)
 }
 
-/// The paths at which two trees do not have the same file, of those that are `wanted`.
+/// Returns the `wanted` paths whose files differ between two trees.
 pub(crate) fn changed_of(
     repository: &Repository,
     trees: [Option<&Tree>; 2],

@@ -172,8 +172,8 @@ fn definition(directive: &str) -> Option<(&str, &str)> {
     Some(first_word(rest))
 }
 
-/// A macro's body without the blanks that separate no words and no operators; the one that tells a macro without parameters, whose body begins
-/// with a parenthesis, from one with parameters stays.
+/// Returns a macro's body without blanks, except blanks that separate words or operators. A blank before a parenthesis at the beginning
+/// stays, because it tells a macro without parameters from one with parameters.
 fn without_layout(body: &str) -> String {
     let is_word = |c: char| c == '"' || c == '\'' || !c.is_ascii() || is_word(c as u8);
     let is_bracket = |c: char| "()[]{},;".contains(c);

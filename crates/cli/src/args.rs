@@ -46,7 +46,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "KIND", value_delimiter = ',', value_parser = allowed_kind, help_heading = "Execution")]
     pub allow: Vec<Undefined>,
 
-    /// Show the program this time all along, in seconds since 1970
+    /// Stop the program's clock at this time, in seconds since 1970
     #[arg(long, value_name = "SECONDS", help_heading = "Execution")]
     pub time: Option<i64>,
 
@@ -371,7 +371,7 @@ impl BehaviourArgs {
 pub struct ProofArgs {
     /// Prove each reported patch for all inputs, or refute it by one input
     ///
-    /// Proved is that the program's assertions hold and that its memory is used rightly.
+    /// A proof says that the program's assertions hold and that its memory is used rightly.
     #[arg(long, conflicts_with = "shard", help_heading = "Proofs")]
     pub prove: bool,
 
@@ -422,7 +422,7 @@ pub enum SchemaName {
     Operator,
     /// A `break;` between two sections of a switch
     Break,
-    /// A `for` that counts the other way round, or from and to the next number
+    /// A `for` that counts the other way round, or begins or ends at the next number
     Loop,
     /// A statement executed earlier or later in its block
     Move,

@@ -62,8 +62,8 @@ impl CiArgs {
     }
 }
 
-/// Returns a folder, or that of a C file, as seen from the root of its repository, or else from the current folder; empty if it is that, or
-/// lies elsewhere.
+/// Returns a folder, or the folder of a C file, relative to the root of its repository, else to the current folder. The path is empty for
+/// that root itself, and for folders elsewhere.
 fn from_root(folder: &Path) -> PathBuf {
     let Ok(folder) = folder.canonicalize() else {
         return PathBuf::new();

@@ -96,9 +96,9 @@ PROJECT is a folder or a C file, as for `patchwright repair`.")]
 Tells whether the assertions of a program hold for all inputs, up to a bound of the rounds of loops. If not, it shows \
 an input that fails, which the interpreter has confirmed. With --repair it lists all minimal repairs, each proved.
 
-Proved is that `assert`, `__VERIFIER_assert` and `__CPROVER_assert` hold, that `reach_error` and `abort` are not reached, \
-that no error of --check happens, and that --like does the same. Assumed are `__VERIFIER_assume`, `__CPROVER_assume` \
-and --assume. Inputs are the arguments of --function, standard input, the program's arguments (--arguments), and the \
+A proof says that `assert`, `__VERIFIER_assert` and `__CPROVER_assert` hold, that `reach_error` and `abort` are not reached, \
+that no error of --check happens, and that --like does the same. `__VERIFIER_assume`, `__CPROVER_assume` and --assume \
+restrict the inputs. Inputs are the arguments of --function, standard input, the program's arguments (--arguments), and the \
 results of `__VERIFIER_nondet_int()` and the like.")]
     Prove(Box<ProveArgs>),
     /// Judge patches of others by building and testing them
@@ -119,7 +119,7 @@ Makes mutants of a program: changes of one place that undo a likely fix. A mutan
 a test is missing, or the mutant does what the program does.
 
 For each survivor Patchwright tries to prove that its function does the same, or to find an input for which it does not. \
-The answer says how far was looked. Mutants with the machine code of the untouched program are left out.
+The answer names the limits of that search. Mutants with the machine code of the untouched program are left out.
 
 PROJECT is a folder or a C file, as for `patchwright repair`. All tests should pass; those that fail say nothing.")]
     Mutants(Box<MutantsArgs>),

@@ -157,7 +157,7 @@ struct Work<'a> {
     told: Told,
 }
 
-/// What is known of two versions, without a word to the user. Nothing else of this process has the same `number`.
+/// Compares two versions without printing. `number` must be unique in this process.
 ///
 /// # Errors
 /// Versions that cannot be compared, and interruption.

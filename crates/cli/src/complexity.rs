@@ -89,7 +89,10 @@ pub struct ComplexityArgs {
 /// What is wrong with what the user asked for.
 #[derive(Debug, thiserror::Error)]
 enum Problem {
-    #[error(transparent)]
+    #[error("{0}{advice}", advice = match .0 {
+        GitError::NotARepository { .. } => "; name one with --repo, or give two files or two folders: OLD NEW",
+        _ => "",
+    })]
     Git(#[from] GitError),
     #[error(transparent)]
     Path(#[from] PathError),

@@ -43,7 +43,7 @@ const PAGES: [Page; 17] = [
         command: "doctor",
         flags: &[],
         examples: &[("patchwright doctor", "before the first run")],
-        status: "0 Patchwright works here; 1 something is missing without which it does not; 2 it could not be found out",
+        status: "0 Patchwright works here; 1 something that it needs is missing; 2 it could not be found out",
     },
     Page {
         command: "merge",
@@ -192,7 +192,7 @@ const PAGES: [Page; 17] = [
                 "what has changed since a revision",
             ),
         ],
-        status: "0 no mutant survives, but proved equivalent ones; 1 some survive; 5 the time was over before",
+        status: "0 no mutant survives, except those proved equivalent; 1 some survive; 5 not all were tested",
     },
     Page {
         command: "compare",
@@ -291,8 +291,8 @@ const PAGES: [Page; 17] = [
                 "and verify that a1b2c3 mends it",
             ),
         ],
-        status: "0 the commit was found, and the named fix is one; 1 several commits are left, the test never passed, or \
-                 the fix is none; 2 the input is wrong; 3 the named revisions do not build; 4 interrupted; \
+        status: "0 the commit was found, and the commit of --fix mends the test; 1 several commits are left, the test never \
+                 passed, or the commit of --fix does not mend it; 2 the input is wrong; 3 the named revisions do not build; 4 interrupted; \
                  5 the time is over",
     },
     Page {

@@ -367,7 +367,7 @@ fn baseline(
 /// A test is slow that takes longer than this, …
 const SLOW: Duration = Duration::from_secs(5);
 
-/// So many names are told.
+/// The largest number of names in a message.
 const MOST_NAMES: usize = 10;
 
 fn tell_baseline(baseline: &Baseline) {

@@ -19,7 +19,7 @@ pub struct KindsArgs {
     #[arg(value_name = "NAME")]
     pub name: Option<String>,
 
-    /// Read the kinds of this file, too; a known name replaces that kind
+    /// Read the kinds of this file, too; a kind with a known name replaces the known one
     #[arg(long, value_name = "FILE", help_heading = "Kinds")]
     pub kinds: Vec<PathBuf>,
 

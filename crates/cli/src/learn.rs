@@ -22,7 +22,7 @@ use crate::Exit;
 /// Where a project has its likelihoods.
 const FILE: &str = ".patchwright/likelihood.toml";
 
-/// So many shifts are shown.
+/// The largest number of shifts that are shown.
 const MOST_SHOWN: usize = 12;
 
 /// Shifts of fewer bits are not shown.

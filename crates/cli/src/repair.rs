@@ -100,6 +100,7 @@ fn schemas(names: &[SchemaName]) -> Schemas {
     schemas
 }
 
+/// Returns the exit status for an error of a repair.
 pub(crate) fn exit_of(error: &RepairError) -> Exit {
     match error {
         error if error.is_cancelled() => Exit::Interrupted,

@@ -12,7 +12,7 @@ use patchwright_ir::Module;
 
 use crate::cached::CacheArgs;
 
-/// So many files are asked about at once: what is said of them is held in memory.
+/// The number of files about which clang is asked at once. Its answers are held in memory.
 const AT_ONCE: usize = 64;
 
 /// A C file with its module.

@@ -383,7 +383,7 @@ fn try_run(args: &ValidateArgs) -> Result<Exit, ValidateError> {
     })
 }
 
-/// The files that patches change. Cases beside a C file are in no copy of it, so what a patch makes of them cannot be tried there.
+/// Returns the files that patches may change. Cases beside a single C file are in no copy, so a patch of them cannot be tried.
 pub(crate) fn tree(args: &ValidateArgs, project: &Project) -> Box<dyn BaseTree> {
     match args.trust_test_changes {
         true => Box::new(FolderTree::new(&project.root)),
@@ -391,7 +391,7 @@ pub(crate) fn tree(args: &ValidateArgs, project: &Project) -> Box<dyn BaseTree> 
     }
 }
 
-/// How patches are read.
+/// Returns how patches are read, from the flags.
 pub(crate) fn reading(args: &ValidateArgs) -> Reading {
     Reading {
         strip: args.strip,
@@ -402,7 +402,7 @@ pub(crate) fn reading(args: &ValidateArgs) -> Reading {
     }
 }
 
-/// What a run is asked to do.
+/// Returns the options of a run, from the flags.
 pub(crate) fn options(args: &ValidateArgs, journal: Option<JournalOptions>) -> ValidateOptions {
     ValidateOptions {
         jobs: args.jobs.unwrap_or_else(default_jobs),

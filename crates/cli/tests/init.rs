@@ -255,7 +255,7 @@ fn what_cannot_be_built_or_found_is_said() {
     place.write("Makefile", "all:\n\tfalse\n");
     let broken = place.run(["init", "project"]);
     assert_eq!(broken.status.code(), Some(3));
-    assert!(stderr(&broken).contains("no way to build the project works"));
+    assert!(stderr(&broken).contains("none of the ways to build the project works"));
     place.write("Makefile", "all:\n\ttrue\n");
     let output = place.run(["init", "project"]);
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));

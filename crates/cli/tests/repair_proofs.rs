@@ -118,7 +118,9 @@ fn a_project_is_proved_towards_a_reference_and_json_says_so() {
     ]);
     let text = stdout(&output);
     assert!(
-        text.contains("The program states nothing that shall hold, so only accesses and divisions were looked at"),
+        text.contains(
+            "The program has no assertion, so only memory accesses and divisions were checked"
+        ),
         "{text}"
     );
 }

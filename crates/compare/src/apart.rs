@@ -9,7 +9,7 @@ use crate::{bounds::Part, partition::Explorer};
 const MOST_APART: usize = 32;
 
 impl Explorer<'_> {
-    /// Literals that hold for the model, without which other ones would divide by zero, or shift by more bits than there are.
+    /// Returns conditions that hold for the model and keep the literals defined: no division by zero, no shift by too many bits.
     pub(crate) fn guards(&mut self, literals: &[Term], model: &Assignment) -> Vec<Term> {
         let (mut all, mut known) = (Vec::new(), Vec::new());
         for &literal in literals {
@@ -43,8 +43,7 @@ impl Explorer<'_> {
         guards
     }
 
-    /// Literals that hold for the model, and for no input of the partitions that are listed already and that are meant by the
-    /// condition, too.
+    /// Returns literals that hold for the model and keep the condition apart from all inputs of the listed partitions.
     pub(crate) fn apart(&mut self, condition: Term, model: &Assignment) -> Vec<Term> {
         if self.is_one_path || self.one_by_one || self.listed.len() > MOST_APART {
             return Vec::new();
@@ -94,7 +93,7 @@ impl Explorer<'_> {
     }
 }
 
-/// What is not defined for all operands.
+/// An operation that is not defined for all operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Partial {
     /// By zero.
@@ -103,7 +102,7 @@ pub(crate) enum Partial {
     Shifts,
 }
 
-/// Divisors, and by how many bits is shifted, in terms, as far as these are no constants.
+/// Returns the divisors and shift counts in terms, as far as they are no constants.
 pub(crate) fn partial(terms: &Terms, roots: &[Term]) -> Vec<(Partial, Term)> {
     let mut all = Vec::new();
     for term in terms.within(roots) {

@@ -58,7 +58,7 @@ fn stream(error: bool) -> Seen {
     }
 }
 
-/// What the program does as far as `seen` asks, as it is under the model.
+/// Returns the parts of the program's behaviour that `seen` asks for, as formulas specialised to the model.
 pub(crate) fn formulas(
     encoding: &Encoding,
     seen: &[Seen],
@@ -161,7 +161,7 @@ impl Formulas {
         }
     }
 
-    /// What is seen, as lines of text: `returns x + 1`, `prints "%d\n", x`.
+    /// Returns the behaviour as lines of text: `returns x + 1`, `prints "%d\n", x`.
     pub(crate) fn text(&self, printer: &Printer<'_>, is_program: bool) -> Vec<String> {
         let mut all = Vec::new();
         if let Some((ty, value)) = self.result {
@@ -196,7 +196,7 @@ impl Formulas {
     }
 }
 
-/// So many elements of an array that follow each other are written by the first and the last.
+/// From this number of neighbouring elements on, only the first and the last are written.
 const MANY: usize = 8;
 
 /// Values, of which elements of one array that follow each other (`s[0]`, `s[1]`, …) are not written one by one.
@@ -229,7 +229,7 @@ pub(crate) struct Cut {
     pub(crate) is_sign: bool,
 }
 
-/// Such terms within `roots`.
+/// Finds the terms within `roots` whose known upper bits are cut off, such as `x & 0x7fffffff`.
 pub(crate) fn cut(terms: &mut Terms, roots: &[Term]) -> Vec<Cut> {
     let mut found = Vec::new();
     for term in terms.within(roots) {

@@ -34,7 +34,7 @@ pub(crate) enum Part {
 const WIDEST: u32 = 64;
 /// With more ranges than these a condition on an input is said as it was calculated.
 const MOST_RANGES: usize = 4;
-/// So many literals on one input are looked at by themselves.
+/// The largest number of literals on one input that are looked at by themselves.
 const MOST_ALONE: usize = 6;
 /// All values of inputs so wide are looked at.
 pub(crate) const SMALL: u32 = 8;
@@ -374,6 +374,7 @@ fn several(
     (!ranges.is_empty()).then_some(ranges)
 }
 
+/// Returns the least and the greatest number of `width` bits.
 pub(crate) fn limits(width: u32, is_signed: bool) -> (i128, i128) {
     match is_signed {
         true => (-(1i128 << (width - 1)), (1i128 << (width - 1)) - 1),
@@ -468,7 +469,7 @@ impl Range {
         }
     }
 
-    /// What of the values outside lies on the same side as this one.
+    /// Returns the values below the range if `bits` is below it, else those above it.
     pub(crate) fn beside(&self, bits: u128) -> Range {
         let (least, most) = limits(self.width, self.is_signed);
         match value(self.width, self.is_signed, bits) < self.first {
@@ -490,7 +491,7 @@ impl Range {
         (self.first, self.last) == limits(self.width, self.is_signed)
     }
 
-    /// It, as C says it.
+    /// Returns the range as a condition in C.
     pub(crate) fn text(&self, printer: &Printer<'_>) -> String {
         let (name, ty) = match printer.names.of.get(&self.variable) {
             Some((name, ty)) => (name.clone(), *ty),
@@ -637,7 +638,7 @@ impl Part {
     }
 }
 
-/// Parts as C says them; all of them, joined by `&&`, are the condition.
+/// Returns the parts as conditions in C. Joined by `&&` they are the whole condition.
 pub(crate) fn texts(parts: &[Part], printer: &Printer<'_>) -> Vec<String> {
     // Where somebody interrupted, parts may be left that say nothing.
     let says_nothing = |part: &&Part| matches!(part, Part::Range(range) if range.is_all());

@@ -2,18 +2,31 @@
 
 /// How tightly what was printed binds, as in C.
 pub(crate) type Precedence = u8;
+/// The precedence of names, numbers and calls. The constants below have their operators; a larger precedence binds more tightly.
 pub(crate) const PRIMARY: Precedence = 15;
+/// Operators in front of an operand, and casts.
 pub(crate) const UNARY: Precedence = 14;
+/// `*`, `/`, `%`.
 pub(crate) const TIMES: Precedence = 13;
+/// `+`, `-`.
 pub(crate) const PLUS: Precedence = 12;
+/// `<<`, `>>`.
 pub(crate) const SHIFT: Precedence = 11;
+/// `<`, `<=`, `>`, `>=`.
 pub(crate) const LESS: Precedence = 10;
+/// `==`, `!=`.
 pub(crate) const EQUAL: Precedence = 9;
+/// `&`.
 pub(crate) const AND: Precedence = 8;
+/// `^`.
 pub(crate) const XOR: Precedence = 7;
+/// `|`.
 pub(crate) const OR: Precedence = 6;
+/// `&&`.
 pub(crate) const BOTH: Precedence = 5;
+/// `||`.
 pub(crate) const EITHER: Precedence = 4;
+/// `? :`.
 pub(crate) const CHOICE: Precedence = 3;
 
 /// How the bits of a term are meant.
@@ -37,7 +50,7 @@ pub(crate) struct Text {
 }
 
 impl Text {
-    /// What is of a type with this width and sign before it is promoted.
+    /// Makes a text whose value has a type of this width and sign before C promotes it.
     pub(crate) fn of(text: String, precedence: Precedence, width: u32, is_unsigned: bool) -> Text {
         let rank = match width {
             0..=32 => 32,
@@ -52,6 +65,7 @@ impl Text {
         }
     }
 
+    /// Returns `…`, which stands for a term that is too deep to be shown.
     pub(crate) fn cut() -> Text {
         Text::of("…".to_owned(), PRIMARY, 32, false)
     }
@@ -71,22 +85,24 @@ impl Text {
         Text::of(text, precedence, rank, false)
     }
 
+    /// Returns the text and the precedence of its outermost operator.
     pub(crate) fn parts(self) -> (String, Precedence) {
         (self.text, self.precedence)
     }
 
-    /// In parentheses, if it binds less tightly.
+    /// Returns the text, in parentheses if it binds less tightly than `least`.
     pub(crate) fn within(&self, least: Precedence) -> String {
         wrapped((self.text.clone(), self.precedence), least)
     }
 
-    /// What C makes of both has no sign.
+    /// Whether C's usual conversions of both operands give an unsigned type.
     pub(crate) fn makes_unsigned(&self, other: &Text) -> bool {
         let rank = self.rank.max(other.rank);
         let decides = |text: &Text| text.is_unsigned && text.rank == rank;
         decides(self) || decides(other)
     }
 
+    /// Casts to the integer type of this width.
     pub(crate) fn cast(self, width: u32, is_unsigned: bool) -> Text {
         let name = if is_unsigned {
             unsigned(width)
@@ -97,7 +113,7 @@ impl Text {
         Text::of(text, UNARY, width, is_unsigned)
     }
 
-    /// With the sign that the same bits have.
+    /// Casts to the signed type of the same width, if the type is unsigned.
     pub(crate) fn signed(self) -> Text {
         let rank = self.rank;
         match self.is_unsigned {
@@ -106,7 +122,7 @@ impl Text {
         }
     }
 
-    /// Of a type that has so many bits at least, and no sign, if that is wanted.
+    /// Casts to a type of at least this width, and without sign if `is_unsigned`, unless the type is such already.
     pub(crate) fn widened(self, width: u32, is_unsigned: bool) -> Text {
         match self.rank < width.max(32) || (is_unsigned && !self.is_unsigned) {
             true => {
@@ -150,7 +166,7 @@ impl Text {
         }
     }
 
-    /// A value with a sign, as one with the sign that is wanted.
+    /// Returns the text for a signed value, cast if `sign` asks for another sign.
     pub(crate) fn of_signed(self, width: u32, sign: Sign) -> Text {
         match sign {
             Sign::Unsigned => self.fitted(width, sign),
@@ -158,7 +174,7 @@ impl Text {
         }
     }
 
-    /// A value without sign, as one with the sign that is wanted.
+    /// Returns the text for an unsigned value, cast if `sign` asks for another sign.
     pub(crate) fn of_unsigned(self, width: u32, sign: Sign) -> Text {
         match sign {
             Sign::Signed => self.fitted(width, sign),
@@ -166,6 +182,7 @@ impl Text {
         }
     }
 
+    /// Puts text behind it, such as `[i]`, with parentheses where `precedence` needs them.
     pub(crate) fn with(self, behind: &str, precedence: Precedence) -> Text {
         Text {
             text: format!("{}{behind}", self.within(precedence)),
@@ -174,6 +191,7 @@ impl Text {
         }
     }
 
+    /// Puts a sign in front of it.
     pub(crate) fn prefixed(self, sign: &str) -> Text {
         let least = if sign == "-" { UNARY + 1 } else { UNARY };
         Text {
@@ -183,6 +201,7 @@ impl Text {
         }
     }
 
+    /// Joins two texts by the operator `word` of this precedence, which groups from the left.
     pub(crate) fn and(self, word: &str, other: Text, precedence: Precedence) -> Text {
         Text {
             text: format!(
@@ -203,6 +222,7 @@ impl Text {
     }
 }
 
+/// Puts a text into parentheses if its precedence is less than `least`.
 pub(crate) fn wrapped((text, own): (String, Precedence), least: Precedence) -> String {
     match own < least {
         true => format!("({text})"),
@@ -210,6 +230,7 @@ pub(crate) fn wrapped((text, own): (String, Precedence), least: Precedence) -> S
     }
 }
 
+/// Returns the name of the unsigned type of this width; `unsigned` for widths that no type has.
 pub(crate) const fn unsigned(width: u32) -> &'static str {
     match width {
         8 => "unsigned char",
@@ -220,6 +241,7 @@ pub(crate) const fn unsigned(width: u32) -> &'static str {
     }
 }
 
+/// Returns the name of the signed type of this width; `int` for widths that no type has.
 pub(crate) const fn signed(width: u32) -> &'static str {
     match width {
         8 => "signed char",
@@ -230,7 +252,7 @@ pub(crate) const fn signed(width: u32) -> &'static str {
     }
 }
 
-/// A number; a byte that can be printed as the character that it is.
+/// Returns a number in C. A printable byte becomes a character constant.
 pub(crate) fn number(width: u32, bits: u128, sign: Sign, is_byte: bool) -> String {
     let negative = width < 128 && bits >> (width - 1) & 1 == 1;
     let value = match negative && sign != Sign::Unsigned {

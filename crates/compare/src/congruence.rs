@@ -29,7 +29,7 @@ pub(crate) struct Congruence {
 }
 
 impl Congruence {
-    /// Tells `solver` of the operations within `roots` that it does not know yet; less, if somebody interrupts.
+    /// Adds the properties of operations within `roots` that the solver does not have yet. An interruption leaves some out.
     pub(crate) fn tell(
         &mut self,
         terms: &mut Terms,

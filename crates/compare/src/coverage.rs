@@ -21,6 +21,7 @@ pub(crate) struct Region {
 }
 
 impl Region {
+    /// Makes the region of all inputs that satisfy the parts of a partition's condition.
     pub(crate) fn of(terms: &Terms, parts: &[Part]) -> Region {
         let mut region = Region {
             is_box: true,

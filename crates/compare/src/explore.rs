@@ -250,7 +250,7 @@ impl<'a> Explorer<'a> {
         }
     }
 
-    /// Looks for inputs that differ where only those of one pair of paths are left. Whether all that differ are known.
+    /// Looks for inputs that differ among those of one pair of paths. Returns whether all of them are known.
     pub(crate) fn one_path(
         &mut self,
         input: &Assignment,
@@ -371,7 +371,7 @@ impl<'a> Explorer<'a> {
         }
     }
 
-    /// An input that is not covered and for which something holds, functions of `math.h` being what they are.
+    /// Finds an input that is not covered and satisfies `goal`. Functions of `math.h` have their real values.
     pub(crate) fn input(&mut self, goal: Term, budget: Budget<'_>) -> Input {
         for _ in 0..MOST_REFUTED {
             match self.open.check(self.terms, &[goal], &budget) {

@@ -8,7 +8,7 @@ use crate::code::*;
 use crate::shown::Printer;
 
 impl Printer<'_> {
-    /// What kind of floating-point number a term is, if it is one whose value is meant and not its bits.
+    /// Returns the floating-point format of a term if its value is used as such a number, and not its bits.
     pub(crate) fn kind_of(&self, term: Term) -> Option<Float> {
         match self.terms.node(term) {
             Node::Variable(_) => match self.names.of.get(&term)?.1? {
@@ -58,8 +58,7 @@ impl Printer<'_> {
         Some(format!("{} {word} {}", part(a), part(b)))
     }
 
-    /// What the order of bits says of a floating-point number: that it has a sign, or is none. Comparisons of such numbers are made of
-    /// that.
+    /// Writes a comparison of the bits of a floating-point number as `signbit(x)` or `isnan(x)`; `None` for other comparisons.
     pub(crate) fn of_float(&self, a: Term, b: Term, sign: Sign, depth: u32) -> Option<String> {
         if sign == Sign::Signed && self.terms.as_constant(b) == Some(0) {
             let text = self.float(self.kind_of(a)?, a, depth).0;
@@ -111,7 +110,7 @@ impl Printer<'_> {
         is_number.then(|| format!("bits({})", shown(ty, bits)))
     }
 
-    /// A floating-point number, by its value.
+    /// Returns a floating-point number as a C expression of its value.
     pub(crate) fn float(&self, kind: Float, term: Term, depth: u32) -> (String, Precedence) {
         if self.is_cut(depth) {
             return ("…".to_owned(), PRIMARY);

@@ -15,7 +15,8 @@ const MOST: usize = 4096;
 /// Constants of the programs that are put in.
 const MOST_CONSTANTS: usize = 256;
 
-/// For each goal an input for which it holds, if one was found; it is within the domain, and what the programs do is known.
+/// Tries random inputs within the domain. For each goal it returns an input for which the goal holds, if one was found and both programs'
+/// behaviour is known for it.
 pub(crate) fn guessed(
     terms: &mut Terms,
     pair: &Pair,

@@ -120,6 +120,7 @@ pub(crate) struct Exercised {
 }
 
 impl Exercised {
+    /// Makes a list of sequences, each given by its lines, none of which has been looked at.
     pub(crate) fn of(lines: &[Vec<u32>]) -> Exercised {
         let sequences = lines.iter().map(|lines| Sequence {
             lines: lines.clone(),
@@ -173,7 +174,8 @@ impl Exercised {
         }
     }
 
-    /// What is known of them, where all paths were looked at or not.
+    /// Returns the sequences with what is known of them. `is_all` says that all paths were looked at, so that a sequence without an input
+    /// is infeasible.
     pub(crate) fn finish(self, is_all: bool) -> Vec<Sequence> {
         let mut all = self.sequences;
         for (one, without) in all.iter_mut().zip(self.differs_without) {

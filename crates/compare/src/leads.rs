@@ -20,7 +20,7 @@ pub(crate) struct Pointees {
     holders: Vec<Holder>,
 }
 
-/// What a number of a pointer says.
+/// The meaning of a pointer's number.
 pub(crate) enum Led<'p> {
     /// Nothing.
     Null,
@@ -80,7 +80,7 @@ impl Pointees {
         terms.ite(null, zero, number)
     }
 
-    /// What a number says.
+    /// Returns the meaning of a pointer's number.
     pub(crate) fn read(&self, bits: u128) -> Led<'_> {
         let place = (bits >> OFFSET) as usize;
         let offset = ((bits as u64) << (64 - OFFSET)) as i64 >> (64 - OFFSET);
@@ -97,7 +97,7 @@ impl Pointees {
     }
 }
 
-/// What cannot be compared of pointers.
+/// Pointers that cannot be compared.
 #[derive(Default)]
 pub(crate) struct Incomparable {
     /// What is not, for no input.

@@ -378,7 +378,7 @@ impl Mutator {
     }
 }
 
-/// What stands between blanks: where it begins and ends.
+/// Returns the words of a text: the beginning and the end of each run of bytes between blanks.
 pub(crate) fn tokens(text: &[u8]) -> Vec<(usize, usize)> {
     let mut all = Vec::new();
     let mut begin = None;

@@ -34,6 +34,7 @@ impl Side {
         }
     }
 
+    /// Returns 0 for the old version and 1 for the new one.
     pub(crate) const fn index(self) -> usize {
         match self {
             Side::Old => 0,
@@ -112,10 +113,10 @@ pub struct Pair {
     nans: bool,
 }
 
-/// What `errno` is called among the results.
+/// The name of `errno` among the results.
 pub const ERRNO: &str = "errno";
 
-/// What is assumed of floating point.
+/// The note that all NaNs count as one.
 pub const ONE_NAN: &str =
     "any NaN is the same as any other, also where it is printed, with or without a sign";
 
@@ -454,7 +455,7 @@ fn printed_before(
     Ok(differs)
 }
 
-/// What is printed by a conversion as the text that comes of it, where that is known: `%d` of 5 is the same as `5`.
+/// Turns a printed value into the text that its conversion prints, if that is known: `%d` of 5 becomes `5`.
 pub(crate) fn plain(terms: &mut Terms, piece: &mut Piece) {
     let Piece::Value(spelled, ty, value) = piece else {
         return;

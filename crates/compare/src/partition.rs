@@ -235,7 +235,7 @@ impl<'a> Explorer<'a> {
         }
     }
 
-    /// Looks at another pair, too, whose names are these.
+    /// Adds another pair of versions, with its names.
     pub(crate) fn also(&mut self, pair: &Pair, names: Names) {
         self.names.of.extend(names.of);
         let within = self.terms.not(pair.limited);
@@ -250,6 +250,7 @@ impl<'a> Explorer<'a> {
             .tell(self.terms, &mut self.judge, &roots, self.interrupt);
     }
 
+    /// Returns the budget of one question: the conflicts of the extent, and the user's interruption.
     pub(crate) fn budget(&self) -> Budget<'a> {
         Budget {
             conflicts: self.extent.conflicts,
@@ -267,11 +268,12 @@ impl<'a> Explorer<'a> {
         }
     }
 
-    /// Questions that were asked.
+    /// Returns the number of questions that the solvers were asked.
     pub(crate) fn calls(&self) -> u64 {
         self.open.statistics().calls + self.judge.statistics().calls
     }
 
+    /// Takes the inputs that satisfy `condition` out of those that are still open.
     pub(crate) fn cover(&mut self, condition: Term) {
         let not = self.terms.not(condition);
         let budget = self.budget();
@@ -649,6 +651,7 @@ impl<'a> Explorer<'a> {
         self.judge.check(self.terms, &[condition, not], &budget) == Answer::Unsatisfiable
     }
 
+    /// Returns what one version does for the inputs of a partition: how it ends, and its results as terms and as values of `model`.
     pub(crate) fn behaviour(
         &mut self,
         side: Side,

@@ -30,8 +30,8 @@ use crate::{
     verdict::{Reason, Verdict},
 };
 
-/// Conflicts that a question for an input of another path may cost at first; each time that all that is left was too hard, it
-/// is four times as many.
+/// The first limit of conflicts for a question about an input of another path. When all questions that are left have exceeded it, it grows by
+/// four.
 const FIRST_EFFORT: u64 = 1_000;
 /// Terms that are made at most.
 const MOST_TERMS: usize = 12_000_000;

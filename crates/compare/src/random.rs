@@ -5,7 +5,7 @@
 pub(crate) struct Random(u64);
 
 impl Random {
-    /// Another row of numbers for each seed.
+    /// Starts a row of numbers; each seed gives another one.
     pub(crate) fn new(seed: u64) -> Random {
         Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }

@@ -15,7 +15,7 @@ use crate::{
 
 /// Terms that nest deeper are cut.
 const DEEPEST: u32 = 40;
-/// So many terms are written at most: what is used again and again within itself would fill the memory.
+/// The largest number of terms that are written. A term that contains others again and again would fill the memory.
 const MOST: u32 = 2000;
 
 /// A name and a type for each variable that is an input.
@@ -35,7 +35,7 @@ pub(crate) struct Printer<'t> {
 }
 
 impl<'t> Printer<'t> {
-    /// One that calls inputs by these names.
+    /// Makes a printer that calls inputs by these names.
     pub(crate) fn new(terms: &'t Terms, names: &'t Names) -> Printer<'t> {
         Printer {
             terms,
@@ -51,7 +51,7 @@ impl<'t> Printer<'t> {
         depth > DEEPEST || left == 0
     }
 
-    /// A value.
+    /// Returns a value of a type as a C expression.
     pub(crate) fn value(&self, term: Term, ty: Type) -> String {
         self.left.set(MOST);
         match (ty, self.terms.as_constant(term)) {
@@ -104,7 +104,7 @@ impl<'t> Printer<'t> {
         }
     }
 
-    /// A truth value; as one of several that are joined by `&&`, or alone.
+    /// Returns a truth value as a C condition. `is_joined` says that `&&` joins it with others.
     pub(crate) fn condition(&self, term: Term, is_joined: bool) -> String {
         self.left.set(MOST);
         let least = if is_joined { BOTH } else { 0 };
@@ -126,6 +126,7 @@ impl<'t> Printer<'t> {
         )
     }
 
+    /// Writes a truth value, or its negation if `holds` is false. Terms deeper than the limit become `…`.
     pub(crate) fn truth(&self, term: Term, holds: bool, depth: u32) -> (String, Precedence) {
         if self.is_cut(depth) {
             return ("…".to_owned(), PRIMARY);
@@ -319,6 +320,7 @@ impl<'t> Printer<'t> {
         }
     }
 
+    /// Returns the name of a variable as the user knows it.
     pub(crate) fn name(&self, term: Term) -> String {
         match self.names.of.get(&term) {
             Some((name, _)) => name.clone(),

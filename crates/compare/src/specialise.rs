@@ -47,6 +47,7 @@ pub(crate) struct Specialised<'t> {
 }
 
 impl<'t> Specialised<'t> {
+    /// Starts without any literal. `model` decides each choice.
     pub(crate) fn new(terms: &'t mut Terms, model: Assignment) -> Specialised<'t> {
         Specialised {
             terms,
@@ -60,16 +61,17 @@ impl<'t> Specialised<'t> {
         }
     }
 
-    /// The pool.
+    /// Returns the pool of terms.
     pub(crate) fn terms(&mut self) -> &mut Terms {
         self.terms
     }
 
+    /// Returns the term of a truth value.
     pub(crate) fn truth(&mut self, value: bool) -> Term {
         self.terms.truth(value)
     }
 
-    /// Looks up what these terms, and all that they are made of, are under the model.
+    /// Computes the values of these terms and of all parts of them under the model.
     pub(crate) fn prepare(&mut self, roots: &[Term]) {
         let scalars: Vec<Term> = self.terms.within(roots);
         for &term in &scalars {
@@ -112,7 +114,7 @@ impl<'t> Specialised<'t> {
         }
     }
 
-    /// A term that was prepared, as it is under the model; literals that it rests on are added.
+    /// Returns a prepared term without choices, as it is under the model, and adds the literals on which that rests.
     pub(crate) fn of(&mut self, root: Term) -> Term {
         let mut open = vec![root];
         while let Some(&term) = open.last() {
@@ -135,7 +137,7 @@ impl<'t> Specialised<'t> {
         self.made[&root]
     }
 
-    /// As [`Specialised::of`]; that it has the value that it has under the model is added, too.
+    /// Specialises a term as [`Specialised::of`], and adds the condition that the term has its value under the model.
     pub(crate) fn value(&mut self, root: Term) {
         let made = self.of(root);
         if self.is_truth(root) {

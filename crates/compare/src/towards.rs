@@ -201,7 +201,7 @@ fn places(text: &[u8], exchange: &Exchange) -> Vec<usize> {
         .collect()
 }
 
-/// Standard input, or an argument, counted from 1, or a file behind these.
+/// Returns a part of a case: 0 is standard input, then come the arguments, then the files.
 pub(crate) fn part_of(case: &Case, part: usize) -> &[u8] {
     let count = case.arguments.len();
     match part.checked_sub(1) {

@@ -87,6 +87,7 @@ fn spelled(node: &Node) -> &str {
     node.ty.as_ref().map_or("", |ty| ty.spelled.as_str())
 }
 
+/// Builds the tree of one function from clang's nodes.
 pub(crate) struct FunctionBuilder<'u, 'a> {
     pub(crate) unit: &'u mut UnitBuilder<'a>,
     locator: Locator<'a>,

@@ -92,7 +92,7 @@ const UNDEFINED_FLOW: [&str; 5] = [
 /// Clang would nest 256 brackets; the project's own compiler decides how many there may be.
 const BRACKET_DEPTH: &str = "-fbracket-depth=1000000";
 
-/// So many bodies of functions are left out at most, one after the other, until clang prints a tree.
+/// The largest number of bodies of functions that are left out, one after the other, until clang prints a tree.
 const MOST_LEFT_OUT: usize = 16;
 
 impl Clang {
@@ -389,7 +389,7 @@ impl Clang {
         self.text_answer(runner, command, &request)
     }
 
-    /// As [`Self::preprocess`], with what further questions about the source are for: with a cache, if there is one.
+    /// Runs the preprocessor as [`Self::preprocess`]. Also returns the clang to ask about the source, which has a cache if there is one.
     pub(crate) fn preprocess_first(
         &self,
         runner: &mut Runner,
@@ -430,7 +430,7 @@ impl Clang {
         }
     }
 
-    /// What answers about a source depend on, if they can be kept.
+    /// Returns what clang's answers about a source depend on; `None` if they cannot be kept.
     pub(crate) fn about(
         &self,
         command: &CompileCommand,
@@ -454,7 +454,7 @@ impl Clang {
         self.request(command, &extra).stdout(Sink::Dump)
     }
 
-    /// The source with all that it includes, in which all conditions stand as they are written.
+    /// Preprocesses the source but keeps conditions as they are written.
     pub(crate) fn with_conditions(
         &self,
         runner: &mut Runner,

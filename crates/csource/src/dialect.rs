@@ -52,7 +52,7 @@ impl Dialect {
         dialect
     }
 
-    /// The first flag of a command that makes types something else than what is known here.
+    /// Returns the first flag of a command that changes types in a way that is not supported.
     pub(crate) fn not_known(command: &CompileCommand) -> Option<String> {
         let arguments = command.arguments.iter().skip(1);
         let mut texts = arguments.map(|argument| argument.to_string_lossy());

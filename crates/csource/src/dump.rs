@@ -22,14 +22,14 @@ pub(crate) enum DumpError {
     Cut,
 }
 
-/// A dump, compressed.
+/// Clang's dump of a source, compressed.
 pub(crate) struct Dump {
     compressed: Vec<u8>,
     /// The source, where clang has read a text in its place from standard input.
     in_place_of: Option<String>,
 }
 
-/// How clang names standard input.
+/// The name that clang has for standard input.
 pub(crate) const STANDARD_INPUT: &str = "/dev/stdin";
 
 /// Bytes that are decompressed at once.
@@ -44,7 +44,7 @@ impl Dump {
         }
     }
 
-    /// The same; what clang has read from standard input stands in place of this file.
+    /// Returns the dump with this file in place of standard input.
     pub(crate) fn in_place_of(self, file: &str) -> Dump {
         Dump {
             in_place_of: Some(file.to_owned()),

@@ -4,7 +4,7 @@ use std::{ffi::OsString, path::Path};
 
 use patchwright_exec::CompileCommand;
 
-/// The language as which a command compiles its source, if that is not C.
+/// Returns the language as which a command compiles its source, if it is not C.
 pub(crate) fn other_language(command: &CompileCommand) -> Option<String> {
     let mut words = command.arguments.iter().map(|word| word.to_string_lossy());
     let compiler = words.next()?;

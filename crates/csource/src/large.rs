@@ -12,7 +12,7 @@ const LARGEST: u64 = 1 << 30;
 /// Bodies with fewer levels are not what a dump fails for.
 const LEAST: u64 = 200;
 
-/// A source in place of one with bodies that are too large: these are empty, and everything stands where it stood.
+/// A source whose too large function bodies are empty. Everything else stands where it stood.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reduced {
     /// The text; `None` if it is that of the file.
@@ -53,7 +53,7 @@ impl Reduced {
         rest.max_by_key(|body| body.levels).copied()
     }
 
-    /// Leaves out one more body, the most deeply nested one; tells whether there was one for which the parser may have failed.
+    /// Leaves out the most deeply nested body that is left. Returns whether there was a body for which the parser may have failed.
     pub(crate) fn leave_out_largest(&mut self, source: &[u8]) -> bool {
         match self.largest().filter(|body| body.levels >= LEAST) {
             Some(body) => {

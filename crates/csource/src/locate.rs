@@ -33,7 +33,7 @@ pub(crate) struct Files {
 }
 
 impl Files {
-    /// The one file with such a name; `None` if there is none, or the compiler came to it by several names.
+    /// Returns the only file with such a name; `None` if there is none, or the compiler reached it by several names.
     pub(crate) fn only(&self, is_wanted: &dyn Fn(&str) -> bool) -> Option<u32> {
         let names = self.names.iter().zip(0..);
         let mut wanted = names.filter(|(name, _)| is_wanted(name));
@@ -46,6 +46,7 @@ impl Files {
         &self.names
     }
 
+    /// Returns the path of a file as clang prints it.
     pub(crate) fn name(&self, id: u32) -> &str {
         &self.names[id as usize]
     }
@@ -194,6 +195,7 @@ impl Extent {
 }
 
 impl<'a> Locator<'a> {
+    /// Makes the locator of a source whose main file has the number `main_file`.
     pub(crate) fn new(source: &'a [u8], main_file: u32, macros: &'a MacroTable) -> Self {
         Locator {
             source,
@@ -263,7 +265,7 @@ impl<'a> Locator<'a> {
         id
     }
 
-    /// Maps a position.
+    /// Maps a position to the main file, or to the invocation of a macro.
     pub(crate) fn point(&mut self, location: &Location) -> Point {
         if let (Some(spelling), Some(expansion)) = (&location.spelling, &location.expansion) {
             let (Some(offset), Some(spelled)) = (expansion.offset, spelling.offset) else {
@@ -359,8 +361,8 @@ impl<'a> Locator<'a> {
         self.nodes[id as usize].subtree_end = self.nodes.len() as u32;
     }
 
-    /// The one argument of the invocation at `span`, which has so many, that is a macro without arguments; `None` if there are others, or
-    /// the invoked macro may have constants of its own, or makes something else of its arguments.
+    /// Returns the only argument of the invocation at `span` that is a macro for a constant. The invocation has `count` arguments. `None`
+    /// if several are, or if the invoked macro may add or change constants.
     pub(crate) fn constant_argument(&self, span: Span, count: usize) -> Option<Span> {
         let known = self.invocations.iter().find(|known| known.span == span)?;
         if !known.certain || known.stringifies || known.arguments.len() != count {
@@ -445,7 +447,7 @@ impl<'a> Locator<'a> {
         first.is_none_or(|(_, uses)| nodes == Some(uses))
     }
 
-    /// Where the node stands, after the whole function has been entered and left, and [`Self::count_copies`].
+    /// Returns the place of a node. Call it after the whole function was entered and left, and [`Self::count_copies`].
     pub(crate) fn place(&self, id: u32, is_comma: bool, statement: bool) -> Place {
         let Extent { begin, end, .. } = self.nodes[id as usize];
         let start = match begin {

@@ -132,8 +132,7 @@ impl MacroTable {
             .then_some(first)
     }
 
-    /// An expansion of `name` may end with the name of a macro that takes what follows in the file
-    /// as its arguments.
+    /// Whether an expansion of `name` may end with the name of a macro that takes the text behind it as its arguments.
     pub(crate) fn may_take_more(&self, name: &str) -> bool {
         self.any_reachable(name, &|body| {
             let last = lex::words(body.as_bytes()).pop();
@@ -199,8 +198,7 @@ impl MacroTable {
         })
     }
 
-    /// Every expansion of `name` consists of the tokens of an expression: it closes what it
-    /// opens and has no word or sign of statements.
+    /// Whether every expansion of `name` consists of the tokens of an expression: brackets match, and no word or sign of statements occurs.
     pub(crate) fn is_expression_like(&self, name: &str) -> bool {
         !self.any_reachable(name, &|body| {
             let bytes = body.as_bytes();
@@ -225,8 +223,8 @@ impl MacroTable {
         })
     }
 
-    /// Every expansion of object-like `name` can be an operand of any operator: it is a number, a character, a name or
-    /// something in parentheses, with a sign before it at most.
+    /// Whether every expansion of object-like `name` can be an operand of any operator: a number, a character, a name or something in
+    /// parentheses, perhaps with a sign.
     pub(crate) fn is_operand(&self, name: &str) -> bool {
         let mut seen = FxHashSet::default();
         let mut todo = vec![name];

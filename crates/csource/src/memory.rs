@@ -44,6 +44,7 @@ pub(crate) struct About {
 }
 
 impl Memory {
+    /// Makes a memory of clang's answers that are kept in `cache`.
     pub(crate) fn new(cache: Cache) -> Memory {
         Memory {
             cache,
@@ -71,7 +72,7 @@ impl Memory {
         Some((stamp, digest))
     }
 
-    /// What answers about a source depend on: `preprocessed` is what clang's preprocessor printed, and `plan` what it told of itself.
+    /// Returns what answers about a source depend on. `preprocessed` is the preprocessor's output, and `plan` clang's plan of its jobs.
     /// `None` if that cannot be found out.
     pub(crate) fn about(
         self: &Arc<Self>,
@@ -104,7 +105,7 @@ impl Memory {
 }
 
 impl About {
-    /// What clang has printed for this request before.
+    /// Returns clang's kept answer to a request.
     pub(crate) fn recall(&self, request: &Request) -> Option<Vec<u8>> {
         self.memory.cache.get(key_of(Some(self.key), request))
     }
@@ -204,7 +205,7 @@ fn file_names(preprocessed: &str) -> Vec<OsString> {
     names
 }
 
-/// A file name as a marker has it, without its escapes: `\"`, and three octal digits for a byte that is no printable character.
+/// Removes the escapes from a file name in a line marker: `\"`, and three octal digits for other bytes.
 pub(crate) fn unescaped(mut written: &[u8]) -> Vec<u8> {
     let mut name = Vec::with_capacity(written.len());
     while let [first, rest @ ..] = written {

@@ -19,9 +19,8 @@ const PREFIX: &str = "__patchwright_offset_";
 /// How the compiler prints it.
 const SPELLING: &str = "__builtin_offsetof(";
 
-/// Gives each `offsetof` its value, in these details of functions; `count` is how many of them the
-/// dump has. What the compiler cannot tell (an index that is no constant, a type of a function's
-/// own) stays without.
+/// Computes the value of each `offsetof` in these details of functions; `count` is their number in the dump. An `offsetof` with a variable
+/// index or a type of a function's own stays without a value.
 pub(crate) fn ask<'d>(
     clang: &Clang,
     runner: &mut Runner,
@@ -89,8 +88,8 @@ pub(crate) fn ask<'d>(
     Ok(())
 }
 
-/// The offset that members give, of an `offsetof` whose indices are no constants, or whose type is defined in it; the size of what each
-/// index counts is noted beside it. `told` has the members of records whose definition is not in the dump.
+/// Returns the constant part of an `offsetof` with variable indices, or with a type that is defined in it, and notes the size of the elements
+/// that each index counts. `told` has the members of records whose definition is not in the dump.
 fn path(
     types: &mut TypeTable,
     told: &FxHashMap<RecordId, Vec<ToldMember>>,

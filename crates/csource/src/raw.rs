@@ -65,6 +65,7 @@ pub(crate) struct Location {
     pub expansion: Option<BareLocation>,
 }
 
+/// The range of a node: where it begins, and where its last token begins.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(crate) struct Range {
     #[serde(default)]
@@ -73,6 +74,7 @@ pub(crate) struct Range {
     pub end: Location,
 }
 
+/// A type as clang spells it.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct QualType {
     #[serde(rename = "qualType")]
@@ -84,6 +86,7 @@ pub(crate) struct QualType {
     pub alias: Option<RawId>,
 }
 
+/// A node that another node refers to, such as the declaration of a name.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Reference {
     #[serde(default)]

@@ -411,8 +411,8 @@ impl<'a> Walker<'a> {
         (join(end, continues), breaks)
     }
 
-    /// The state behind a loop whose body ends with `end`: an array that the body fills has elements, unless there are no rounds, and
-    /// then the program takes it for empty.
+    /// Returns the state behind a loop whose body ends with `end`. An array that the body fills counts as filled: without any round, the program
+    /// takes it for empty.
     fn with_arrays_of(&self, behind: State, end: &State) -> State {
         let mut behind = behind?;
         let Some(end) = end else {

@@ -34,11 +34,13 @@ pub(crate) struct Ahead {
 pub(crate) type Preprocessed = (String, Option<Arc<About>>);
 
 impl Ahead {
+    /// Takes the text that the preprocessor has made for a request, if it was made ahead.
     pub(crate) fn preprocessed(&self, request: &Request) -> Option<Preprocessed> {
         let mut all = lock(&self.preprocessed);
         all.remove(&key_of(None, request))
     }
 
+    /// Takes clang's dump for a request, if it was made ahead.
     pub(crate) fn dump(&self, request: &Request) -> Option<Vec<u8>> {
         lock(&self.dumps).remove(&key_of(None, request))
     }

@@ -157,7 +157,7 @@ impl BinaryOperator {
         }
     }
 
-    /// How tightly it binds.
+    /// Returns the precedence of the operator.
     pub fn precedence(self) -> Precedence {
         let known = Precedence::of_sign(self.spelling());
         known.expect("each operator between operands has a precedence")

@@ -54,8 +54,7 @@ impl IntegerKind {
         }
     }
 
-    /// The type of an enumeration whose least and greatest enumerators these are; a packed one
-    /// takes no more bytes than it needs.
+    /// Returns the type of an enumeration with these least and greatest enumerators. A packed one takes no more bytes than it needs.
     pub(crate) fn of_enumeration(least: i128, greatest: i128, packed: bool) -> IntegerKind {
         use IntegerKind::*;
         let kinds = match (least < 0, packed) {
@@ -222,6 +221,7 @@ impl TypeTable {
         self.intern(kind, Qualifiers::default())
     }
 
+    /// Sets the integer type of an enumeration.
     pub(crate) fn set_enum_kind(&mut self, id: TypeId, kind: IntegerKind) {
         if let TypeKind::Enum { name } = self.kind(id) {
             let name = name.clone();
@@ -255,18 +255,22 @@ impl TypeTable {
         known.unwrap_or(IntegerKind::UnsignedInt)
     }
 
+    /// Gives a declared structure or union its members.
     pub(crate) fn define_record(&mut self, id: RecordId, fields: Vec<Field>) {
         self.records[id.0 as usize].fields = Some(fields);
     }
 
+    /// Notes the attributes and pragmas that change the layout of a record.
     pub(crate) fn set_layout_notes(&mut self, id: RecordId, notes: LayoutNotes) {
         self.layout_notes.insert(id, notes);
     }
 
+    /// Notes the size and alignment, in bytes, that clang tells of a record.
     pub(crate) fn set_told_size(&mut self, id: RecordId, size: u64, align: u64) {
         self.told_sizes.insert(id, (size, align));
     }
 
+    /// Returns the size and alignment, in bytes, that clang has told of a record.
     pub(crate) fn told_size(&self, id: RecordId) -> Option<(u64, u64)> {
         // The compiler's own record has no declaration in the dump.
         if self.record(id).name == "__va_list_tag" {
@@ -275,12 +279,13 @@ impl TypeTable {
         self.told_sizes.get(&id).copied()
     }
 
-    /// What attributes say of the layout of a record that is defined.
+    /// Returns the attributes of a defined record that change its layout.
     pub(crate) fn layout_notes(&self, id: RecordId) -> Option<&LayoutNotes> {
         self.layout_notes.get(&id)
     }
 
-    /// The alignment that the declaration of a member asks for, if it does; `None` where something else may change it.
+    /// Returns the alignment that a member's declaration asks for; `None` inside if it asks for none. The outer `None` means that something
+    /// else may change it.
     pub(crate) fn member_align(&self, id: RecordId, index: usize) -> Option<Option<u64>> {
         let Some(notes) = self.layout_notes(id) else {
             return Some(None);
@@ -290,8 +295,7 @@ impl TypeTable {
         plain.then_some(asked)
     }
 
-    /// A record under `#pragma pack` has this size and alignment: so it can be told which `pack`
-    /// holds.
+    /// Notes the size and alignment of a record under `#pragma pack`, from which the value of `pack` follows.
     pub(crate) fn tell_pack(&mut self, id: RecordId, size: u64, align: u64) {
         let Some(notes) = self.layout_notes.get_mut(&id).filter(|notes| notes.unknown) else {
             return;
@@ -326,6 +330,7 @@ impl TypeTable {
         }
     }
 
+    /// Returns the type with further qualifiers.
     pub(crate) fn with_qualifiers(&mut self, id: TypeId, more: Qualifiers) -> TypeId {
         let Entry { kind, qualifiers } = self.entries[id.0 as usize].clone();
         self.intern(
@@ -358,6 +363,7 @@ impl TypeTable {
         found
     }
 
+    /// Notes the size of a record, in bytes.
     pub(crate) fn set_record_size(&mut self, id: TypeId, size: u64) {
         if let TypeKind::Record(record) = *self.kind(id) {
             self.record_sizes.insert(record, size);
@@ -507,7 +513,7 @@ pub struct LayoutNotes {
 }
 
 impl LayoutNotes {
-    /// Nothing is said, or only what headers of the system say of single members.
+    /// Whether no attribute changes the layout, apart from single members in system headers.
     pub(crate) fn is_plain(&self) -> bool {
         !self.packed
             && self.align.is_none()

@@ -1,8 +1,8 @@
 //! One source that is compiled in several ways: what they agree about.
 //!
-//! Every way has a tree of its own. An expression or statement can only be changed if all ways
-//! that compile its text take it for the same: the same operators on the same variables and
-//! constants, of the same types, at the same place. Everything else is refused
+//! Every way has a tree of its own. An expression or statement can only be changed if it is the same in
+//! all ways that compile its text: the same operators on the same variables and constants, of the
+//! same types, at the same place. Everything else is refused
 //! ([`Place::Disagreement`], [`Refusal::Ambiguous`]) in every tree. Text that a way leaves out
 //! (`#if`) means nothing there, so it is no disagreement.
 
@@ -16,7 +16,7 @@ use crate::{
     types::{TypeId, TypeKind, TypeTable},
 };
 
-/// Refuses what the trees of one source disagree about, in all of them.
+/// Refuses, in all trees of one source, the places about which the trees disagree.
 pub(crate) fn agree(units: &mut [TranslationUnit]) {
     if units.len() < 2 {
         return;

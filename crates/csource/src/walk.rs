@@ -136,7 +136,7 @@ impl StmtKind {
             .collect()
     }
 
-    /// Returns the body of a loop, if it is one.
+    /// Returns the body of the statement if it is a loop.
     pub fn loop_body(&self) -> Option<StmtId> {
         match self {
             StmtKind::For { body, .. }
@@ -256,7 +256,7 @@ impl Function {
         self.within(id).any(is_named)
     }
 
-    /// Whether evaluating an expression may change something. Every call may, and what is left alone.
+    /// Whether evaluating an expression may change something. Calls count, and so do expressions that the tree does not model.
     pub fn has_effects(&self, id: ExprId) -> bool {
         self.within(id).any(|id| self.is_effect(id))
     }

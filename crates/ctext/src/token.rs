@@ -40,7 +40,7 @@ impl<'t> Token<'t> {
         self.start + self.raw.len()
     }
 
-    /// What it says: its bytes without line splices.
+    /// Returns the bytes of the token without line splices.
     pub fn text(&self) -> Cow<'t, [u8]> {
         without_splices(self.raw)
     }
@@ -216,11 +216,12 @@ fn behind_splices(text: &[u8], mut at: usize) -> usize {
     at
 }
 
+/// Whether a byte is white space in C.
 pub(crate) fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c)
 }
 
-/// The kind of the token that begins at `at`, where neither blank nor comment begins, and the offset behind it.
+/// Returns the kind of the token that begins at `at`, and the offset behind it. Neither blank nor comment may begin at `at`.
 pub(crate) fn scan(text: &[u8], at: usize) -> (Kind, usize) {
     let first = text[at];
     if is_word_start(first) {

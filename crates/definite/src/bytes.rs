@@ -4,7 +4,7 @@
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Ranges(Vec<(i64, i64)>);
 
-/// Behind any object.
+/// The offset behind every object.
 pub(crate) const END: i64 = i64::MAX;
 
 impl Ranges {
@@ -81,7 +81,7 @@ fn moved(at: i64, by: i64) -> i64 {
     }
 }
 
-/// What is written of an object on every way to a point.
+/// The bytes of an object that are written on every way to a point.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Bytes {
     /// These bytes are.

@@ -24,7 +24,7 @@ use crate::bytes::{Bytes, END, Ranges};
 use crate::library;
 use crate::summary::{Effect, Fresh, Summary};
 
-/// What an object is.
+/// The origin of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
     Local(LocalId),
@@ -44,7 +44,7 @@ pub(crate) struct Object {
     pub size: Option<i64>,
 }
 
-/// What is said of one object or function.
+/// What the analysis says of one object or function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Found {
     /// Nothing of it is written on some way; else perhaps it is.
@@ -73,7 +73,7 @@ impl Found {
     }
 }
 
-/// What is known of a function.
+/// The result of the analysis of a function.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Outcome {
     /// What may be used without a value, by what messages say.
@@ -94,7 +94,7 @@ pub(crate) struct Outcome {
     pub lacks_arguments: bool,
 }
 
-/// What functions are known to do.
+/// Tells what functions do to memory.
 pub(crate) trait Callees {
     /// Of a function of the module that has a body.
     fn summary(&self, function: FunctionId) -> Option<Rc<Summary>>;
@@ -111,6 +111,7 @@ const LARGEST_SCALAR: i64 = 16;
 /// So often a block is looked at before the analysis gives up.
 const MOST_ROUNDS: usize = 200;
 
+/// The analysis of one function: what is written on every way to each place.
 pub(crate) struct Flow<'a> {
     module: &'a Module,
     function: &'a Function,

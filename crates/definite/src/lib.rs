@@ -105,7 +105,7 @@ struct Asked {
     indices: bool,
 }
 
-/// So many callers are looked at again for one patch.
+/// The largest number of callers that are looked at again for one patch.
 const MOST_CALLERS: usize = 64;
 
 /// The analysis of a translation unit and all its functions.

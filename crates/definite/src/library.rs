@@ -30,7 +30,7 @@ impl Called {
         Some(Called { facts })
     }
 
-    /// What it does with what its argument with this number points to.
+    /// Returns what the call does with the memory behind an argument.
     pub(crate) fn does(&self, argument: usize) -> Does {
         let mut does = Does::Nothing;
         for &fact in &self.facts {

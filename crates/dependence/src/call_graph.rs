@@ -9,7 +9,7 @@ use rustc_hash::FxHashSet;
 
 use crate::points_to::{PointsTo, may_be_called};
 
-/// The functions that go back to where one of [`LANDINGS`] was called.
+/// The functions that jump back to the call of one of [`LANDINGS`].
 pub(crate) const JUMPS: [&str; 5] = [
     "longjmp",
     "siglongjmp",
@@ -18,7 +18,7 @@ pub(crate) const JUMPS: [&str; 5] = [
     "__builtin_longjmp",
 ];
 
-/// The functions that a jump comes back to.
+/// The functions to which a `longjmp` comes back.
 pub(crate) const LANDINGS: [&str; 5] = [
     "setjmp",
     "_setjmp",

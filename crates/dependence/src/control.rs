@@ -53,6 +53,7 @@ pub(crate) struct Control {
 }
 
 impl Control {
+    /// Splits a routine into segments at its calls that may not come back, and computes what decides about each.
     pub(crate) fn of(program: &Program, calls: &CallGraph, routine: RoutineId) -> Control {
         let function = program.function(routine);
         let mut segments = Vec::new();
@@ -155,9 +156,8 @@ impl Control {
         control
     }
 
-    /// Ferrante, Ottenstein and Warren, "The program dependence graph and its use in
-    /// optimization", 1987: what a way out of a node leads to for sure, and the node itself does
-    /// not, depends on that way.
+    /// Computes what each segment depends on. A segment depends on a way out of a node if the way leads to it for sure, and the node
+    /// itself does not (Ferrante, Ottenstein and Warren, "The program dependence graph and its use in optimization", 1987).
     fn decide(&mut self, exit: usize) {
         let count = self.segments.len();
         let mut found: Vec<Vec<Decider>> = vec![Vec::new(); count + 2];
@@ -202,7 +202,7 @@ impl Control {
         way as usize >= self.successors[segment as usize].len()
     }
 
-    /// The node of the return.
+    /// Returns the node that stands for the return.
     pub(crate) fn exit(&self) -> u32 {
         self.segments.len() as u32
     }
@@ -237,8 +237,7 @@ impl Control {
         reversed(&self.successors)
     }
 
-    /// Where control goes for sure when it does not matter which way a branch takes: the first
-    /// block behind all of its ways, if they meet before the end.
+    /// Returns the first block behind all ways of a branch, if they meet before the function's end.
     pub(crate) fn meeting_point(&self, function: &Function, block: BlockId) -> Option<BlockId> {
         let last = function.block(block).instructions.len() as u32;
         let segment = self.segment_of(block, last) as usize;

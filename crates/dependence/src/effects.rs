@@ -67,7 +67,7 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// The parts of a location, those that stand for others and themselves.
+    /// Returns the parts of a location. Parts that represent others stand for them.
     pub(crate) fn parts(&self, location: Location) -> impl Iterator<Item = LocationId> + use<'a> {
         let representatives = self.representatives;
         self.points_to
@@ -84,7 +84,7 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// Wherever a local of a routine is touched, only one activation's can be meant.
+    /// Whether each access to a local of a routine means the local of one activation only.
     pub(crate) fn has_one(&self, routine: RoutineId, local: Location) -> bool {
         !self.calls.is_recursive(routine) || self.private.is_own(local)
     }
@@ -100,8 +100,8 @@ impl<'a> Facts<'a> {
         effects.writes.union(&touched);
     }
 
-    /// What an instruction reads and writes itself; of a call, what the library functions do that
-    /// it calls, and not the result that is an aggregate.
+    /// Returns what an instruction reads and writes itself. A call has the effects of the library functions that it calls, without an
+    /// aggregate result.
     pub(crate) fn of_instruction(
         &self,
         routine: RoutineId,
@@ -380,7 +380,7 @@ impl Summary {
         }
     }
 
-    /// What a call of a routine may read and write of what the caller can see.
+    /// Returns what a call of a routine may read and write, as far as the caller can see it.
     pub(crate) fn seen_by_call(
         &self,
         facts: Facts<'_>,
@@ -394,7 +394,7 @@ impl Summary {
         seen
     }
 
-    /// What callers can see of what a routine reads and writes.
+    /// Returns what a routine reads and writes, as far as its callers can see it.
     pub(crate) fn seen_by_callers(&self, facts: Facts<'_>, routine: RoutineId) -> Effects {
         let mut seen = self.routines[routine.index()].clone();
         for set in [&mut seen.reads, &mut seen.writes] {
@@ -410,7 +410,7 @@ impl Summary {
     }
 }
 
-/// Where a call writes the aggregate that it gives, and which locations it overwrites by that.
+/// Returns the locations to which a call writes its aggregate result, and those that it overwrites for sure.
 pub(crate) fn result_place(
     facts: Facts<'_>,
     routine: RoutineId,

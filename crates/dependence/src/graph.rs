@@ -305,7 +305,7 @@ impl<'p> Graph<'p> {
         std::iter::once(id).chain(values).collect()
     }
 
-    /// What a call hands in and gets back.
+    /// Returns the vertices of a call's arguments and results.
     pub(crate) fn site_vertices(&self, node: VertexId) -> impl Iterator<Item = VertexId> + '_ {
         let site = self.sites.binary_search_by_key(&node, |site| site.node);
         let site = site.ok().map(|index| &self.sites[index]);
@@ -314,12 +314,12 @@ impl<'p> Graph<'p> {
             .map(|&(_, vertex)| vertex)
     }
 
-    /// The locations that an instruction may read, by itself or by what it calls.
+    /// Returns the locations that an instruction may read, by itself or by the functions that it calls.
     pub(crate) fn reads_of(&self, routine: RoutineId, block: BlockId, position: u32) -> Bits {
         self.effects_of(routine, block, position).reads
     }
 
-    /// The locations that an instruction may write, by itself or by what it calls.
+    /// Returns the locations that an instruction may write, by itself or by the functions that it calls.
     pub(crate) fn writes_of(&self, routine: RoutineId, block: BlockId, position: u32) -> Bits {
         self.effects_of(routine, block, position).writes
     }
@@ -356,6 +356,7 @@ impl<'p> Graph<'p> {
         effects
     }
 
+    /// Returns the results of the analyses that the graph stands on.
     pub(crate) fn facts(&self) -> Facts<'_> {
         Facts {
             program: self.program,

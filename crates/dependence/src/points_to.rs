@@ -70,18 +70,22 @@ impl PointsTo {
         LocationId(self.cells.all(base).start)
     }
 
+    /// The state of the library that has no part of its own.
     pub(crate) fn library(&self) -> LocationId {
         self.only(LIBRARY)
     }
 
+    /// The object `errno`.
     pub(crate) fn errno(&self) -> LocationId {
         self.only(ERRNO)
     }
 
+    /// The streams of the library.
     pub(crate) fn streams(&self) -> LocationId {
         self.only(STREAMS)
     }
 
+    /// Everything that the analysis cannot tell apart, such as what comes from outside.
     pub(crate) fn unknown(&self) -> LocationId {
         self.only(UNKNOWN)
     }
@@ -133,7 +137,7 @@ pub(crate) fn holds_pointers(ty: Type) -> bool {
     matches!(ty, Type::Ptr | Type::I64 | Type::U64)
 }
 
-/// Arguments of one type may be taken for parameters of the other one.
+/// Whether an argument of one type may arrive at a parameter of the other type.
 pub(crate) fn compatible(a: Type, b: Type) -> bool {
     match (a, b) {
         (Type::Aggregate { .. }, Type::Aggregate { .. }) => a == b,
@@ -207,7 +211,7 @@ impl PointsTo {
         node
     }
 
-    /// Where an operand of a routine's instructions may point.
+    /// Returns the locations to which an operand of a routine's instructions may point.
     pub(crate) fn of_operand(
         &self,
         program: &Program,
@@ -243,14 +247,14 @@ impl PointsTo {
         &self.sets[self.root(node.unwrap_or(0)) as usize]
     }
 
-    /// Where a register may point.
+    /// Returns the locations to which a register may point.
     pub(crate) fn of_register(&self, routine: RoutineId, local: LocalId) -> &Sparse {
         let node = self.frames[routine.index()].locals.get(local.index());
         &self.sets[self.root(node.copied().unwrap_or(0)) as usize]
     }
 
-    /// The parts of locations that an access of `size` bytes through these pointers may touch; without a size, one of
-    /// any number of bytes behind them.
+    /// Returns the parts of locations that an access of `size` bytes through these pointers may touch. Without a size, the access may have
+    /// any length.
     pub(crate) fn touched(&self, pointers: &Sparse, size: Option<u64>) -> Bits {
         let mut found = Bits::default();
         for id in pointers.iter() {
@@ -264,7 +268,7 @@ impl PointsTo {
         found
     }
 
-    /// The parts that such an access touches for sure, and wholly, and the location that they belong to.
+    /// Returns the location and the parts that such an access certainly and wholly touches.
     pub(crate) fn covered(
         &self,
         pointers: &Sparse,
@@ -277,7 +281,7 @@ impl PointsTo {
         Some((self.bases[base as usize], parts))
     }
 
-    /// Where the pointers point that these parts hold.
+    /// Returns the locations to which pointers in these parts may point.
     pub(crate) fn held_in(&self, parts: &Bits) -> Sparse {
         let mut found = Sparse::default();
         for id in parts.iter() {
@@ -316,7 +320,7 @@ impl PointsTo {
         bases.collect()
     }
 
-    /// Locations as wholes: what each of them is.
+    /// Returns what each location stands for, by its number.
     pub(crate) fn bases(&self) -> &[Location] {
         &self.bases
     }

@@ -25,6 +25,7 @@ pub(crate) struct Private {
 }
 
 impl Private {
+    /// Finds the locals whose address does not leave the activation and its callees.
     pub(crate) fn of(program: &Program, points_to: &PointsTo, calls: &CallGraph) -> Private {
         let bases = points_to.bases();
         let is_local = |id: u32| {
@@ -96,7 +97,7 @@ impl Private {
         self.own.contains(&local)
     }
 
-    /// What of the effects of a routine that a call calls is an effect of the call.
+    /// Returns the part of a callee's effects that is an effect of the call in the caller.
     pub(crate) fn through(&self, routine: RoutineId, site: &CallSite, effects: &Bits) -> Bits {
         let hidden = match self.given.get(&key(routine, site)) {
             Some(given) => self.private.without(given),

@@ -1,6 +1,7 @@
-//! Static slices that respect calling contexts: Horwitz, Reps and Binkley, "Interprocedural
-//! slicing using dependence graphs", 1990; the summaries as in Reps et al., "Speeding up slicing",
-//! 1994, with a set of bits where they have one path edge for each bit.
+//! Static slices that respect calling contexts.
+//!
+//! The algorithm is that of Horwitz, Reps and Binkley ("Interprocedural slicing using dependence graphs", 1990). Summaries of calls are computed
+//! as by Reps et al. ("Speeding up slicing", 1994), with a set of bits in place of their single path edges.
 
 use std::{cell::RefCell, collections::BTreeSet};
 

@@ -41,6 +41,7 @@ pub struct Attempt {
 }
 
 impl Attempt {
+    /// Encodes the attempt for the pipe to the host: the kind, then call, program and path, separated by NUL.
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = vec![self.kind as u8];
         bytes.extend_from_slice(
@@ -51,6 +52,7 @@ impl Attempt {
         bytes
     }
 
+    /// Decodes what [`to_bytes`](Self::to_bytes) has made; `None` for anything else.
     pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (kind, rest) = bytes.split_first()?;
         let mut parts = rest.splitn(3, |byte| *byte == 0);
@@ -103,7 +105,7 @@ impl fmt::Display for Attempt {
     }
 }
 
-/// So many attempts are told by name in a run.
+/// The number of attempts that are told by name in a run.
 const TOLD: usize = 20;
 
 /// The attempts of all builds and tests of a run. Each different attempt is kept once.
@@ -124,7 +126,7 @@ struct Kept {
 }
 
 impl Attempts {
-    /// Of a run that has its own files in these folders.
+    /// Starts the list of a run that has its own files in these folders.
     pub(crate) fn of_run(own: Vec<PathBuf>) -> Self {
         Attempts {
             own,
@@ -160,7 +162,7 @@ impl Attempts {
         }
     }
 
-    /// Something else that the user should know once.
+    /// Adds another message that the user should see once.
     pub(crate) fn tell(&self, text: String) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.said.insert(text.clone()) {

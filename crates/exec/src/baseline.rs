@@ -605,7 +605,7 @@ impl Baseline {
     }
 }
 
-/// So many failing tests are named.
+/// The number of failing tests that are named.
 const FAILURES_NAMED: usize = 8;
 
 /// A test that takes so long may be what a search waits for.

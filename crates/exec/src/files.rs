@@ -69,6 +69,7 @@ fn shortened(path: &Path) -> String {
 }
 
 const WRITE_PATCHES: &str = "write patches to";
+/// The action of a [`FileError`] about the folder for temporary files.
 pub(crate) const USE_TEMPORARY: &str = "use the temporary folder";
 
 fn remedy(action: &str, error: &io::Error) -> &'static str {
@@ -242,6 +243,7 @@ pub fn set_modified(path: &Path, time: SystemTime) -> io::Result<()> {
     set_times(path, seconds, nanoseconds)
 }
 
+/// Sets the time of the last change of a file; links are not followed.
 pub(crate) fn set_times(path: &Path, seconds: i64, nanoseconds: i64) -> io::Result<()> {
     let times = [
         libc::timespec {
@@ -270,6 +272,7 @@ pub(crate) fn set_times(path: &Path, seconds: i64, nanoseconds: i64) -> io::Resu
     }
 }
 
+/// Converts a path for a system call.
 pub(crate) fn c_path(path: &Path) -> io::Result<std::ffi::CString> {
     std::ffi::CString::new(path.as_os_str().as_bytes())
         .map_err(|_| io::Error::new(io::ErrorKind::InvalidInput, "the path contains a NUL byte"))

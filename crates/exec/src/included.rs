@@ -269,7 +269,7 @@ fn includes(text: &[u8]) -> Vec<Included> {
     named.collect()
 }
 
-/// What the directives of a text name in quotes.
+/// Returns the files that the `#include` directives of a text name in quotes.
 pub(crate) fn quoted(text: &[u8]) -> Vec<PathBuf> {
     let included = includes(text).into_iter();
     let quoted = included.filter(|included| included.is_quoted);

@@ -197,7 +197,7 @@ impl Journal {
     }
 }
 
-/// So many journals of one key are kept.
+/// The largest number of journals of one key that are kept.
 const MOST_OF_KEY: usize = 99;
 
 /// The number behind the digest in the name of a journal of this key.
@@ -244,7 +244,7 @@ fn fresh(folder: &Path, name: &str, earlier: &[PathBuf]) -> Result<(Log, PathBuf
     }
 }
 
-/// So many bytes of journals are kept in a folder.
+/// The largest number of bytes of journals that are kept in a folder.
 const MOST_KEPT: u64 = 512 << 20;
 
 /// Removes journals that nobody uses, those first that were written longest ago, until what is left in the folder is no more than

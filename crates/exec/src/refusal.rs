@@ -40,7 +40,7 @@ pub(crate) const OBSTACLES: [Obstacle; 6] = [
     Obstacle::Limit,
 ];
 
-/// What to do where no more files may be open.
+/// The remedy if no more files may be opened.
 pub(crate) const MORE_DESCRIPTORS: &str =
     "; raise the number of files that may be open (`ulimit -n 1024`)";
 
@@ -79,7 +79,7 @@ impl Refusal {
         Refusal { reason, obstacle }
     }
 
-    /// The command that mends it, if one does.
+    /// Returns the command that removes the cause, if there is one.
     pub fn command(&self) -> Option<&'static str> {
         Some(match self.obstacle {
             Obstacle::Namespaces => {

@@ -211,7 +211,7 @@ impl Runner {
         Runner::start_with(program, view, cancel, Arc::default())
     }
 
-    /// As [`Runner::start`]; what commands try outside of the copy is noted in `attempts`.
+    /// Starts a runner as [`Runner::start`] does. `attempts` gets what commands try to change outside of the copy.
     pub(crate) fn start_with(
         program: &RunnerProgram,
         view: Option<View>,

@@ -128,8 +128,8 @@ impl Scratch {
         &self.attempts
     }
 
-    /// What the programs of a worker, with this folder, cannot change; nothing is kept from them if the user says so. `shared` is
-    /// the worker's folder for memory, `layers` an empty one.
+    /// Returns the protection for the programs of a worker whose folder is `worker`; `None` if the user gave it up. `shared` is the
+    /// worker's folder for memory, `layers` an empty folder.
     pub(crate) fn protection(
         &self,
         worker: &Path,

@@ -91,7 +91,7 @@ pub fn command_of_part(command: &[String], made: Shard, wanted: Shard) -> String
 }
 
 impl<T: Serialize> Part<T> {
-    /// As a file's text.
+    /// Returns the part as the text of its file.
     pub fn to_json(&self) -> String {
         // Strings and numbers only: this cannot fail.
         serde_json::to_string(self).unwrap_or_default()
@@ -132,7 +132,7 @@ pub enum GatherError {
     },
 }
 
-/// Each part once.
+/// The parts of a run, each once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gathered<T> {
     /// What the parts have found out, by their numbers.

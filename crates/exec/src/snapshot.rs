@@ -80,6 +80,7 @@ impl Stamp {
     }
 }
 
+/// Reads the attributes of an entry; links are not followed.
 pub(crate) fn metadata(path: &Path) -> Result<Metadata, FileError> {
     fs::symlink_metadata(path).context("read", path)
 }

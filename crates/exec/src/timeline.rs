@@ -101,7 +101,7 @@ impl Timeline {
     }
 }
 
-/// Records that the phase `name` begins and the one before it ends. Does nothing unless [`keep`] was called.
+/// Records that the phase `name` begins and the phase before it ends. Does nothing unless [`keep`] was called.
 pub fn phase(name: &str) {
     if let Some(timeline) = TIMELINE.get() {
         let mut state = timeline.state();

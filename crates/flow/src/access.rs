@@ -6,7 +6,7 @@ use tree_sitter::Node;
 use crate::outline::{Definition, MEMORY};
 use crate::read::children;
 
-/// What was found. Lists have no name twice, but calls stand as they are written.
+/// What a piece of code reads, writes and calls. Names occur once in a list; calls are listed as often as they are written.
 #[derive(Default)]
 pub(crate) struct Access {
     pub calls: Vec<String>,
@@ -290,6 +290,7 @@ impl Looker<'_> {
     }
 }
 
+/// Returns the child of a node in this field of the grammar.
 pub(crate) fn field<'t>(node: Node<'t>, name: &str) -> Option<Node<'t>> {
     node.child_by_field_name(name)
 }

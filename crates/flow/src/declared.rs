@@ -6,7 +6,7 @@ use crate::access::field;
 use crate::outline::Variable;
 use crate::read::{children, tokens, words};
 
-/// The variables of a declaration, functions aside.
+/// Returns the variables that a declaration declares, without functions.
 pub(crate) fn variables(declaration: Node, text: &[u8]) -> Vec<Variable> {
     if declaration.kind() != "declaration" {
         return Vec::new();

@@ -112,7 +112,7 @@ pub struct Setting<'a> {
 }
 
 impl<'a> Setting<'a> {
-    /// At the beginning of the file that has these directives.
+    /// Returns what is known at the beginning of the file with these directives.
     pub(crate) fn knowledge(&self, texts: &[(usize, usize, String)]) -> Knowledge<'a> {
         let mut knowledge = Knowledge {
             flags: self.macros.clone(),

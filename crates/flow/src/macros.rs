@@ -51,12 +51,13 @@ impl Macros {
         self.known.is_empty()
     }
 
+    /// Whether a macro is defined; `None` if nothing is known of it.
     pub(crate) fn is_defined(&self, name: &str) -> Option<bool> {
         let meaning = self.known.get(name)?;
         Some(*meaning != Meaning::Undefined)
     }
 
-    /// What a directive `#define` says, behind that word.
+    /// Reads the text behind `#define`.
     pub(crate) fn define(&mut self, definition: &str) {
         let (name, body) = first_word(definition);
         let meaning = match body.starts_with('(') {
@@ -66,11 +67,12 @@ impl Macros {
         self.known.insert(name.to_owned(), meaning);
     }
 
+    /// Notes that a macro is not defined.
     pub(crate) fn undefine(&mut self, name: &str) {
         self.known.insert(name.to_owned(), Meaning::Undefined);
     }
 
-    /// Nothing is known of this one any more.
+    /// Forgets a macro: from here on nothing is known of it.
     pub(crate) fn forget(&mut self, name: &str) {
         self.known.remove(name);
     }

@@ -30,7 +30,7 @@ impl ActionId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BlockId(pub u32);
 
-/// The kind of an action.
+/// The form of an action: what a step of a function is in the source.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ActionKind {
     /// An expression, assembler, or what could not be read any further.

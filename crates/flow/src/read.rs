@@ -94,6 +94,7 @@ fn read_configured(text: &[u8]) -> Outline {
     outline
 }
 
+/// Returns the children of a node in the order of the text.
 pub(crate) fn children(node: Node) -> Vec<Node> {
     node.children(&mut node.walk()).collect()
 }
@@ -129,12 +130,14 @@ fn add_tokens(node: Node, tokens: &mut Vec<Token>) {
     }
 }
 
+/// Returns the tokens of a node.
 pub(crate) fn tokens(node: Node) -> Vec<Token> {
     let mut tokens = Vec::new();
     add_tokens(node, &mut tokens);
     tokens
 }
 
+/// Returns the texts of tokens, with blanks between them.
 pub(crate) fn words(tokens: &[Token], text: &[u8]) -> String {
     let words: Vec<_> = tokens
         .iter()

@@ -196,7 +196,7 @@ pub struct Answer {
     pub builds: usize,
 }
 
-/// So many suspects are described.
+/// The largest number of suspects that are described.
 const MOST_SUSPECTS: usize = 200;
 
 /// A search for the commit that made a test fail.

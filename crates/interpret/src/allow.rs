@@ -56,13 +56,13 @@ impl Machine<'_> {
         &self.allowance.noted
     }
 
-    /// The kind is accepted.
+    /// Whether this kind of undefined behaviour is accepted.
     pub(crate) fn allows(&self, kind: Undefined) -> bool {
         self.allowance.kinds.contains(&kind)
     }
 
-    /// What to do where an instruction could not be executed: if that is accepted, `otherwise` gives its result. `None`
-    /// from there means that there is no way to go on.
+    /// Goes on after an instruction failed by accepted undefined behaviour, with the result of `otherwise`. If that is `None`, the
+    /// execution stops.
     #[cold]
     pub(crate) fn go_on<T>(
         &mut self,
@@ -130,7 +130,7 @@ pub(crate) fn wrapped(op: BinaryOp, ty: Type, a: u128, b: u128) -> Option<u128> 
     wide::convert(exact, ty, wide::binary(op, exact, a, b)?)
 }
 
-/// `-a` where it overflows.
+/// Returns `-a` with wrap-around where it overflows; `None` for other operations.
 pub(crate) fn wrapped_unary(op: UnaryOp, ty: Type, a: u128) -> Option<u128> {
     match op {
         UnaryOp::Neg => wrapped(BinaryOp::Sub, ty, 0, a),
@@ -161,7 +161,7 @@ const TWO_TO_63: f64 = (1u64 << 63) as f64;
 /// What `cvttsd2si` gives for what does not fit.
 const INDEFINITE: i64 = i64::MIN;
 
-/// A float that the integer type cannot hold, converted as gcc and clang do it without optimisation.
+/// Converts a float that the integer type cannot hold as gcc and clang do without optimisation.
 pub(crate) fn converted(from: Ty, to: Ty, a: u64) -> Option<u64> {
     let value = match from {
         Ty::F32 => f64::from(f32::from_bits(a as u32)),

@@ -7,11 +7,13 @@ use patchwright_semantics::{BinaryOp, Ty, UnaryOp};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Reg(pub u32);
 
+/// Set in the number of a register that is a constant.
 pub(crate) const CONSTANT: u32 = 1 << 31;
 
 /// Where a register local that may be read without a value keeps whether it has one.
 pub(crate) type Flag = u32;
 
+/// An instruction of the interpreter. `dst` is a register for the result, `a` and `b` are operands.
 #[derive(Clone, Debug)]
 pub(crate) enum Op {
     Move {
@@ -219,7 +221,7 @@ pub(crate) enum Op {
     Unreachable,
 }
 
-/// A call.
+/// The callee, arguments and result of a call.
 #[derive(Clone, Debug)]
 pub(crate) struct CallSite {
     pub(crate) callee: Target,
@@ -231,6 +233,7 @@ pub(crate) struct CallSite {
     pub(crate) result_address: Option<Reg>,
 }
 
+/// The function that a call reaches.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Target {
     /// The function of the program with this number.

@@ -11,7 +11,7 @@ use crate::{
     machine::Machine,
 };
 
-/// A register that holds a value to be stored, not all bits of which have one.
+/// A register that holds a value to be stored, some of whose bits were never written.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Unwritten {
     register: usize,
@@ -20,7 +20,7 @@ pub(crate) struct Unwritten {
 }
 
 impl Machine<'_> {
-    /// What a load gives that failed: before `pc`, into a register.
+    /// Returns the value of a load of unwritten memory, before `pc` and into `register`, if copies of such values are permitted.
     #[cold]
     pub(crate) fn load_unwritten(
         &mut self,
@@ -42,7 +42,7 @@ impl Machine<'_> {
         })
     }
 
-    /// What was stored from a register has no more value than was loaded.
+    /// Marks stored memory as unwritten, as far as the register was loaded from unwritten memory.
     #[cold]
     pub(crate) fn mark_copy(&mut self, register: usize, ty: Ty, address: u64) {
         let found = self

@@ -32,6 +32,7 @@ impl Linked<'_> {
     }
 }
 
+/// Translates a function of the IR into the interpreter's instructions.
 pub(crate) fn decode(function: &Function, linked: &Linked<'_>) -> Code {
     let mut decoder = Decoder {
         function,
@@ -191,8 +192,8 @@ impl Decoder<'_> {
         }
     }
 
-    /// The register of a temporary that the instruction at `position` defines: that of the
-    /// local that the next instruction writes it to, if it is used for nothing else.
+    /// Returns the register of a temporary that the instruction at `position` defines. If the next instruction only writes the temporary to a
+    /// local, it is the local's register.
     fn define(&mut self, block: BlockId, position: usize, dst: patchwright_ir::TempId) -> u32 {
         let function = self.function;
         let next = function.block(block).instructions.get(position + 1);

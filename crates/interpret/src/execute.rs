@@ -24,7 +24,7 @@ fn is_wide(ty: Type) -> bool {
 }
 
 impl Machine<'_> {
-    /// Calls the function at an address, from the library.
+    /// Calls the function at an address on behalf of a model of the library.
     pub(crate) fn call_address(&mut self, address: u64, arguments: &[(Type, u128)]) -> Run<u128> {
         match self.memory.function_at(address) {
             Some(routine) => self.call_from_library(routine, arguments),
@@ -201,6 +201,7 @@ impl Machine<'_> {
         }
     }
 
+    /// Returns the value of a register or constant.
     pub(crate) fn value(&self, code: &Code, base: usize, reg: Reg) -> u64 {
         match reg.0 & CONSTANT {
             0 => self.registers[base + reg.0 as usize],
@@ -208,6 +209,7 @@ impl Machine<'_> {
         }
     }
 
+    /// Returns the value of a type of up to 16 bytes, which may take two registers.
     pub(crate) fn wide_value(&self, code: &Code, base: usize, reg: Reg, ty: Type) -> u128 {
         let low = u128::from(self.value(code, base, reg));
         match is_wide(ty) {
@@ -216,6 +218,7 @@ impl Machine<'_> {
         }
     }
 
+    /// Sets the register, or the two registers, of a value of up to 16 bytes.
     pub(crate) fn set_wide(&mut self, base: usize, dst: u32, ty: Type, value: u128) {
         self.registers[base + dst as usize] = value as u64;
         if is_wide(ty) {

@@ -25,6 +25,7 @@ pub(crate) enum Stop {
 /// The result of what can stop an execution.
 pub(crate) type Run<T> = Result<T, Stop>;
 
+/// Stops the execution because of undefined behaviour.
 pub(crate) fn undefined<T>(kind: Undefined, message: impl Into<String>) -> Run<T> {
     Err(Stop::Undefined(kind, message.into()))
 }

@@ -94,7 +94,7 @@ impl<'w> Machine<'w> {
         self.program.body(RoutineId(routine))
     }
 
-    /// What a routine is executed from.
+    /// Returns the decoded code of a routine.
     pub(crate) fn code(&mut self, routine: u32) -> Option<Rc<Code>> {
         let entry = &self.routines[routine as usize];
         if let Some(code) = &entry.code {
@@ -114,7 +114,7 @@ impl<'w> Machine<'w> {
         Some(code)
     }
 
-    /// What a routine returns, as it is declared.
+    /// Returns the declared result type of a routine.
     pub(crate) fn result_of(&self, routine: RoutineId) -> patchwright_ir::Type {
         self.program.function(routine).result
     }
@@ -149,7 +149,7 @@ impl<'w> Machine<'w> {
         frames.filter_map(|frame| self.place(frame)).collect()
     }
 
-    /// Where the innermost call is.
+    /// Returns the place of the innermost call.
     pub(crate) fn innermost_place(&self) -> Option<Place> {
         self.frames.iter().rev().find_map(|frame| self.place(frame))
     }

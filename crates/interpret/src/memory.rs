@@ -85,6 +85,7 @@ fn to_constant<T>() -> Run<T> {
 /// noticed.
 const QUARANTINE: usize = 1 << 16;
 
+/// The program's memory: objects, each with its bytes and which of them are written.
 pub(crate) struct Memory {
     objects: Vec<Object>,
     dead: VecDeque<u32>,
@@ -103,6 +104,7 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
+    /// Makes a memory that holds at most `limit` bytes.
     pub(crate) fn new(limit: u64) -> Memory {
         // Object 0 is where null pointers point.
         let null = Object {
@@ -208,7 +210,7 @@ impl Memory {
         }
     }
 
-    /// `free`.
+    /// Frees an allocation as `free` does.
     pub(crate) fn free(&mut self, address: u64) -> Run<()> {
         let id = (address >> 32) as usize;
         match self.objects.get(id) {
@@ -269,7 +271,7 @@ impl Memory {
         (object.bytes.len() as u64).checked_sub(offset)
     }
 
-    /// Where an address is in its object, and how large that is; `None` when there is no such object.
+    /// Returns the offset of an address in its object and the size of the object; `None` when there is no such object.
     pub(crate) fn within(&self, address: u64) -> Option<(u64, u64)> {
         let object = self.objects.get((address >> 32) as usize)?;
         let offset = i64::from((address as u32).wrapping_sub(object.base) as i32);
@@ -360,18 +362,18 @@ impl Memory {
         }
     }
 
-    /// Whether reads of bytes without a value give what the bytes hold; what it was before.
+    /// Sets whether reads of bytes without a value give what the bytes hold, instead of being undefined. Returns the former setting.
     pub(crate) fn set_lenient(&mut self, lenient: bool) -> bool {
         std::mem::replace(&mut self.lenient, lenient)
     }
 
-    /// What was read without a value since this was asked last.
+    /// Takes the message about the first read without a value since the last call.
     pub(crate) fn take_lenient_read(&mut self) -> Option<String> {
         self.lenient_read.get_mut().take()
     }
 
-    /// The bytes of a range that is written out of the program, as records with padding are: those without a value are
-    /// zeros, unless none has one.
+    /// Returns the bytes of a range that leaves the program, such as a record with padding. Unwritten bytes are zeros, unless all are
+    /// unwritten.
     pub(crate) fn image(&self, address: u64, size: u64) -> Run<&[u8]> {
         let Some((id, offset)) = self.find(address, size) else {
             return self.fault(address, size, "a read");
@@ -432,6 +434,7 @@ impl Memory {
         Ok(&mut object.bytes[range])
     }
 
+    /// Reads a number of type `ty`, sign- or zero-extended.
     #[inline(always)]
     pub(crate) fn load(&self, ty: Ty, address: u64) -> Run<u64> {
         let size = ty.size();
@@ -449,6 +452,7 @@ impl Memory {
         Ok(ty.canonical(raw))
     }
 
+    /// Writes the low bytes of `value` as a number of type `ty`.
     #[inline(always)]
     pub(crate) fn store(&mut self, ty: Ty, address: u64, value: u64) -> Run<()> {
         let size = ty.size();
@@ -464,7 +468,7 @@ impl Memory {
         Ok(())
     }
 
-    /// What an allocation holds, and which bits of it have a value; `None` for memory that no allocation gave.
+    /// Returns the bytes of an allocation, and which of their bits have a value; `None` for memory that no allocation gave.
     pub(crate) fn with_written(&self, address: u64, size: usize) -> Option<(u64, u64)> {
         let (id, at) = self.find(address, size as u64)?;
         let object = &self.objects[id];
@@ -479,7 +483,7 @@ impl Memory {
         Some((raw, little_endian(&written[at..at + size]) as u64))
     }
 
-    /// Of what was stored just now, only these bits have a value.
+    /// Marks which bits of a number that was just stored have a value.
     pub(crate) fn mark(&mut self, address: u64, size: usize, bits: u64) {
         let Some((id, at)) = self.find(address, size as u64) else {
             return;
@@ -490,6 +494,7 @@ impl Memory {
         written[at..at + size].copy_from_slice(&bits.to_le_bytes()[..size]);
     }
 
+    /// Reads a number of `size` bytes, at most 16.
     pub(crate) fn load_wide(&self, size: u64, address: u64) -> Run<u128> {
         let bytes = self.read(address, size)?;
         let mut raw = [0; 16];
@@ -497,6 +502,7 @@ impl Memory {
         Ok(u128::from_le_bytes(raw))
     }
 
+    /// Writes a number of `size` bytes, at most 16.
     pub(crate) fn store_wide(&mut self, size: u64, address: u64, value: u128) -> Run<()> {
         let raw = value.to_le_bytes();
         self.write(address, size)?

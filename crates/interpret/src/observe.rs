@@ -84,6 +84,7 @@ impl<'w> Machine<'w> {
         }
     }
 
+    /// Tells the observer which memory and streams were used since the last time.
     pub(crate) fn report_accesses(&mut self) {
         if let Some(observer) = self.observer.as_deref_mut() {
             for access in self.memory.logged() {
@@ -95,6 +96,7 @@ impl<'w> Machine<'w> {
         }
     }
 
+    /// Tells the observer that a function is entered.
     pub(crate) fn report_enter(&mut self, routine: u32) {
         self.report_accesses();
         if let Some(observer) = self.observer.as_deref_mut() {
@@ -102,6 +104,7 @@ impl<'w> Machine<'w> {
         }
     }
 
+    /// Tells the observer that the function returns.
     pub(crate) fn report_leave(&mut self) {
         self.report_accesses();
         if let Some(observer) = self.observer.as_deref_mut() {

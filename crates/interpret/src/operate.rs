@@ -472,7 +472,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Executes an instruction once more, in a way that gives a result where C does not define one.
+    /// Executes an instruction once more with the usual result where C does not define one.
     pub(crate) fn leniently<T>(&mut self, execute: impl FnOnce(&mut Self) -> Run<T>) -> Option<T> {
         self.lenient = true;
         let before = self.memory.set_lenient(true);

@@ -5,7 +5,7 @@ use crate::{
     types::{FunctionId, LocalId},
 };
 
-/// Bytes of a `va_list`.
+/// The size of a `va_list` in bytes.
 pub const VA_LIST: u64 = 24;
 
 /// What an instruction does with a local that it names.

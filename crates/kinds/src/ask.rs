@@ -23,7 +23,7 @@ pub(crate) struct Here<'a> {
 }
 
 impl Tree<'_> {
-    /// What the function consists of.
+    /// Returns all expressions and statements of the function; they are collected once.
     pub(crate) fn whole(&self) -> Rc<Parts> {
         let whole = self.whole.get_or_init(|| {
             let mut found = Parts::default();
@@ -33,8 +33,8 @@ impl Tree<'_> {
         whole.clone()
     }
 
-    /// Where in the function a pattern of one expression or statement can be found, whatever is known of its holes: what is known only
-    /// rules places out.
+    /// Returns the places where a pattern of one expression or statement fits if nothing is known of its holes. Known holes can only rule
+    /// places out.
     pub(crate) fn places(&self, pattern: &Pattern) -> Rc<Places> {
         if let Some(known) = self.places.borrow().get(&pattern.number) {
             return known.clone();
@@ -69,10 +69,12 @@ impl Tree<'_> {
         places
     }
 
+    /// Adds an expression and all expressions in it.
     pub(crate) fn parts_of_expression(&self, id: ExprId, found: &mut Parts) {
         found.expressions.extend(self.function.within(id));
     }
 
+    /// Adds a statement with all statements and expressions in it.
     pub(crate) fn parts_of_statement(&self, id: StmtId, found: &mut Parts) {
         found.statements.push(id);
         for inner in self.function.stmt(id).kind.inner() {
@@ -87,7 +89,7 @@ impl Tree<'_> {
         }
     }
 
-    /// What a place consists of; of the file that is its own function.
+    /// Returns the expressions and statements inside a place. The place "file" has those of the function itself.
     pub(crate) fn parts(&self, inside: &Inside, here: Here<'_>, known: &Match) -> Rc<Parts> {
         let mut found = Parts::default();
         match inside {
@@ -253,6 +255,7 @@ impl Tree<'_> {
         })
     }
 
+    /// Whether two values of holes are the same piece of C, apart from parentheses and layout.
     pub(crate) fn is_equal(&self, one: &Value, other: &Value) -> bool {
         let bare = |id: ExprId| &self.function.expr(self.function.stripped(id)).kind;
         match (one, other) {
@@ -279,7 +282,7 @@ impl Tree<'_> {
         }
     }
 
-    /// The type of what a hole stands for, as it is written.
+    /// Returns the declared type of the value of a hole.
     pub(crate) fn type_of_value(&self, value: &Value) -> Option<TypeId> {
         match value {
             // Nothing has the type of what it is given to.
@@ -408,11 +411,12 @@ impl Tree<'_> {
         self.outermost(id).0
     }
 
-    /// What an expression is directly in, without parentheses and conversions.
+    /// Returns the expression of which this one is an operand, apart from parentheses and conversions.
     pub(crate) fn user(&self, id: ExprId) -> Option<ExprId> {
         self.outermost(id).1
     }
 
+    /// Whether the value of an expression is not used.
     pub(crate) fn is_unused(&self, id: ExprId) -> bool {
         let (id, user) = self.outermost(id);
         match user.map(|user| &self.function.expr(user).kind) {
@@ -501,8 +505,8 @@ impl Tree<'_> {
         }
     }
 
-    /// Whether `continue` can stand where a statement does and leads to another round, or `break` and does not lead to the end of a function that gives
-    /// a value.
+    /// Whether `continue` can stand in place of a statement and leads to another round. With `breaks` it is `break` that must be possible
+    /// there, and must not lead to the end of a function with a result.
     pub(crate) fn is_in(&self, id: StmtId, breaks: bool) -> bool {
         let mut at = id;
         while let Some((outer, _)) = self.around(at) {

@@ -58,6 +58,7 @@ pub(crate) enum Comparison {
 }
 
 impl Comparison {
+    /// Whether the comparison holds for two numbers.
     pub(crate) fn holds(self, left: i128, right: i128) -> bool {
         match self {
             Comparison::Less => left < right,
@@ -176,7 +177,7 @@ pub(crate) const TRAITS: &[(&str, Trait)] = &[
     ("body", Trait::Body),
 ];
 
-/// Where the values of a hole come from: `each $v of DOMAIN`.
+/// A clause `each $v of DOMAIN`: the values that a hole tries.
 #[derive(Clone, Debug)]
 pub(crate) struct Each {
     pub(crate) hole: String,
@@ -185,7 +186,7 @@ pub(crate) struct Each {
     pub(crate) most: usize,
 }
 
-/// What an `each` goes through.
+/// The values that an `each` goes through.
 #[derive(Clone, Debug)]
 pub(crate) enum Domain {
     /// `variables with the type of $x`: those that have a value there.
@@ -418,7 +419,7 @@ pub(crate) fn condition(text: &str) -> Result<Condition, Wrong> {
     }
 }
 
-/// So many values of a hole are tried in one place where a kind does not say it.
+/// The largest number of values of a hole that are tried at one place, unless the kind sets it.
 const MOST_VALUES: usize = 4;
 
 /// Reads what stands behind `each`.

@@ -17,7 +17,7 @@ use crate::{
     tree::{Tree, mirrored},
 };
 
-/// What one pattern becomes where it was found.
+/// Makes the edits that turn one pattern into another at the place where it was found.
 pub(crate) struct Difference<'m, 'a> {
     tree: &'m Tree<'a>,
     old: &'m Pattern,
@@ -44,7 +44,8 @@ pub(crate) fn of_expression(
     Some(difference.edits)
 }
 
-/// The edits that make of statements in a row those of the new pattern. `is_body` tells that the one statement stands alone where the grammar wants one.
+/// Makes the edits that turn statements in a row into those of the new pattern. `is_body` says that a single statement stands where the
+/// grammar wants one.
 pub(crate) fn of_statements(
     tree: &Tree<'_>,
     (old, new): (&Pattern, &Pattern),
@@ -88,7 +89,7 @@ pub(crate) fn replaced(
     Some(Edit::replace(span, text))
 }
 
-/// Several edits as one that covers them; `None` if there is none, or if two of them conflict.
+/// Joins several edits to one that covers them; `None` without edits, or if two conflict.
 pub(crate) fn composed(source: &[u8], mut edits: Vec<Edit>) -> Option<Edit> {
     edits.sort_by_key(|edit| (edit.span.start, edit.span.end));
     let first = edits.first()?.span.start;
@@ -589,7 +590,7 @@ fn takes_else(tree: &Tree<'_>, id: StmtId) -> bool {
     }
 }
 
-/// Where the operator between two operands stands, if there is nothing else between them but parentheses.
+/// Returns the place of the operator between two operands, if only parentheses stand between them besides.
 pub(crate) fn operator_between(
     tree: &Tree<'_>,
     left: ExprId,

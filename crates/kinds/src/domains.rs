@@ -18,7 +18,7 @@ use crate::{
 /// Nothing is taken from other functions with more statements.
 const MOST_STATEMENTS: usize = 4000;
 
-/// So many ways to name the variables of something from another function are tried.
+/// The largest number of ways that are tried to name the variables of a value from another function.
 const MOST_RENAMINGS: usize = 4;
 
 /// What is copied from elsewhere has no longer text.
@@ -115,7 +115,8 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// What is found in the function, and then in the other ones of the file, as it would be written here; each text once.
+    /// Returns the values found in this function, then those of the file's other functions with the names of this one. Each text comes
+    /// once.
     fn elsewhere(
         &self,
         inside: &Inside,
@@ -328,7 +329,7 @@ impl<'a> Tree<'a> {
         found
     }
 
-    /// The statements that leave the function in other places, those first that do so most often, and those that leave the round of a loop.
+    /// Returns the statements that leave the function, the most frequent first, and then those that leave the round of a loop.
     fn exits(&self, here: Here<'_>) -> Vec<Value> {
         let function = self.function;
         let types = &self.unit.types;
@@ -424,7 +425,7 @@ impl<'a> Tree<'a> {
             .collect()
     }
 
-    /// The text of something of this function, if all that it mentions has a value here and is not hidden.
+    /// Returns the text of a value of this function, if everything that it names has a value at the place and is not hidden.
     fn can_stand(&self, value: &Value, here: Here<'_>) -> Option<String> {
         let (mut variables, text) = (Vec::new(), self.text_of(value)?);
         self.mentioned(value, &mut variables)?;
@@ -477,8 +478,8 @@ impl<'a> Tree<'a> {
         Some(())
     }
 
-    /// Something of another function as it may be written here: each variable of that one is the one of the same name and type here, or else each of
-    /// the type.
+    /// Returns the texts of a value of another function as they can be written here. Each variable becomes the variable of the same name
+    /// and type, or else each variable of the type.
     fn carried(&self, other: &Tree<'_>, value: &Value, here: Here<'_>) -> Vec<(String, Value)> {
         if let Value::Word(word) = value {
             return vec![(word.clone(), value.clone())];
@@ -557,7 +558,7 @@ impl<'a> Tree<'a> {
         })
     }
 
-    /// The text of something of another function, what it consists of, its type, and how tightly it binds, if it may stand in this function.
+    /// Returns the text of a value of another function, its expressions, its type and its precedence, if this function may contain it.
     fn portable(
         &self,
         other: &Tree<'_>,

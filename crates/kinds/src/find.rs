@@ -261,6 +261,7 @@ fn is_change(tree: &Tree<'_>, edit: &Edit) -> bool {
     tree.unit.source[edit.span.range()] != edit.text[..]
 }
 
+/// Makes the edit that turns a matched expression into the replacement; `None` if nothing changes or a part has no place in the text.
 pub(crate) fn edit_of(
     tree: &Tree<'_>,
     from: (&Pattern, NodeId),
@@ -310,7 +311,7 @@ fn inserted(
     })
 }
 
-/// The matches with all that `each` tries for their holes, as far as the conditions hold.
+/// Returns the matches with all values that `each` clauses give their holes, as far as the conditions hold.
 pub(crate) fn filled(tree: &Tree<'_>, kind: &Kind, found: Match, here: Here<'_>) -> Vec<Match> {
     let is_known = |condition: &Condition, known: &Match| {
         holes(condition)

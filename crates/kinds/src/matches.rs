@@ -631,7 +631,7 @@ impl Matcher<'_, '_> {
             .collect()
     }
 
-    /// The ways in which statements in a row match, from the first one on, with those that they take.
+    /// Returns the ways in which statements in a row match from the first one on, each with the number of statements that it takes.
     pub(crate) fn row(&self, own: &[StmtId], known: Match) -> Vec<(Match, usize)> {
         let wanted = self.pattern.statements();
         // Rests are inside of braces: in a row, each part of the pattern is one statement.

@@ -32,6 +32,7 @@ impl Printer<'_, '_> {
         }
     }
 
+    /// Returns the C text of a hole's value, with its precedence.
     pub(crate) fn value(&self, value: &Value) -> Option<(String, Precedence)> {
         let tree = self.tree;
         Some(match value {
@@ -77,6 +78,7 @@ impl Printer<'_, '_> {
         }
     }
 
+    /// Returns the operator that stands in a pattern, or that its hole has matched.
     pub(crate) fn operator(&self, operator: &Operator) -> Option<BinaryOperator> {
         match operator {
             Operator::One(operator) => Some(*operator),
@@ -87,7 +89,7 @@ impl Printer<'_, '_> {
         }
     }
 
-    /// The text of an expression where something is needed that binds so tightly.
+    /// Returns the text of an expression, in parentheses if it binds less tightly than `least`.
     pub(crate) fn within(&self, node: NodeId, least: Precedence) -> Option<String> {
         let (text, own) = self.expression(node)?;
         Some(match needs_parentheses(own, least) {

@@ -52,6 +52,7 @@ pub(crate) enum Action {
 }
 
 impl Action {
+    /// Returns the pattern of the new text; `None` for a deletion.
     pub(crate) fn pattern(&self) -> Option<&Pattern> {
         match self {
             Action::Replace(pattern)
@@ -154,7 +155,7 @@ pub const SCHEMAS: [&str; 13] = [
 /// The largest cost of a kind.
 const MOST_COST: u32 = 20;
 
-/// So many changes of one kind are tried in one function where it does not say it.
+/// The largest number of changes of one kind that are tried in one function, unless the kind sets it.
 const MOST_OF_FUNCTION: usize = 40;
 
 /// A file with more bytes is no list of kinds.

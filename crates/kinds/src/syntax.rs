@@ -65,6 +65,7 @@ impl Class {
         })
     }
 
+    /// Whether the class has this operator.
     pub(crate) fn contains(self, operator: BinaryOperator) -> bool {
         use BinaryOperator::*;
         match self {
@@ -146,6 +147,7 @@ pub(crate) enum Node {
 }
 
 impl Pattern {
+    /// Returns a node of the pattern.
     pub(crate) fn node(&self, id: NodeId) -> &Node {
         &self.nodes[id.0 as usize]
     }

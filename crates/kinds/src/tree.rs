@@ -69,6 +69,7 @@ pub(crate) struct Places {
 }
 
 impl<'a> Tree<'a> {
+    /// Prepares a function for questions of patterns.
     pub(crate) fn new(of: &Surroundings<'a>) -> Self {
         let mut tree = Tree {
             unit: of.unit,
@@ -102,7 +103,7 @@ impl<'a> Tree<'a> {
         tree
     }
 
-    /// The other functions of the file, each seen in the same way.
+    /// Returns the other functions of the file.
     pub(crate) fn others(&self) -> &[Tree<'a>] {
         self.others.get_or_init(|| {
             let functions = self.file.iter();
@@ -129,11 +130,12 @@ impl<'a> Tree<'a> {
         }
     }
 
+    /// Returns the expression of which this one is an operand.
     pub(crate) fn parent(&self, id: ExprId) -> Option<ExprId> {
         self.parents.get(&id).copied()
     }
 
-    /// What a statement is directly in, and its place there.
+    /// Returns the statement directly around a statement, and the place in it.
     pub(crate) fn around(&self, id: StmtId) -> Option<(StmtId, usize)> {
         self.around.get(&id).copied()
     }
@@ -165,7 +167,7 @@ impl<'a> Tree<'a> {
         })
     }
 
-    /// What can be named where an expression is evaluated.
+    /// Returns the names that are visible where an expression is evaluated.
     pub(crate) fn scope_of(&self, id: ExprId) -> Option<&'a Scope> {
         let mut whole = id;
         while let Some(parent) = self.parent(whole) {
@@ -175,11 +177,12 @@ impl<'a> Tree<'a> {
         own.or_else(|| self.scopes.at_stmt(self.statement_of(id)?))
     }
 
+    /// Returns the names that are visible at a statement.
     pub(crate) fn scope_at(&self, id: StmtId) -> Option<&'a Scope> {
         self.scopes.at_stmt(id)
     }
 
-    /// Where an expression stands without what is around it.
+    /// Returns the place of an expression in the text, without parentheses and conversions.
     pub(crate) fn place(&self, id: ExprId) -> Option<Span> {
         let bare = self.function.stripped(id);
         let own = self.function.expr(bare).place.editable();
@@ -187,7 +190,7 @@ impl<'a> Tree<'a> {
         own.or_else(|| self.function.expr(id).place.editable())
     }
 
-    /// The expression whose place [`Tree::place`] tells: without its parentheses, where these are written apart from it.
+    /// Returns the expression whose place [`Tree::place`] tells: the one inside of parentheses that are written apart from it.
     pub(crate) fn placed(&self, id: ExprId) -> ExprId {
         let bare = self.function.stripped(id);
         match self.function.expr(bare).place.editable() {
@@ -196,6 +199,7 @@ impl<'a> Tree<'a> {
         }
     }
 
+    /// Returns the place of a statement that stands in the file as it is.
     pub(crate) fn statement_place(&self, id: StmtId) -> Option<Span> {
         match self.function.stmt(id).place {
             Place::Written(span) => Some(span),
@@ -203,6 +207,7 @@ impl<'a> Tree<'a> {
         }
     }
 
+    /// Returns the source text of a span.
     pub(crate) fn text(&self, span: Span) -> String {
         self.unit.text(span).into_owned()
     }
@@ -212,7 +217,7 @@ impl<'a> Tree<'a> {
         Some(lex::on_one_line(&self.text(self.place(id)?)))
     }
 
-    /// How tightly the text of an expression binds.
+    /// Returns the precedence of an expression's text.
     pub(crate) fn precedence(&self, id: ExprId) -> Precedence {
         let bare = self.function.stripped(id);
         if self.plain(id).is_some_and(lex::is_words) {
@@ -246,7 +251,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// How tightly something has to bind where an expression stands, so that nothing around it takes a part of it.
+    /// Returns the least precedence of a text that can stand in place of an expression without parentheses.
     pub(crate) fn least(&self, id: ExprId) -> Precedence {
         let mut at = id;
         loop {
@@ -284,6 +289,7 @@ impl<'a> Tree<'a> {
         }
     }
 
+    /// Whether evaluating the expression changes nothing.
     pub(crate) fn is_pure(&self, id: ExprId) -> bool {
         !self.function.has_effects(id)
     }
@@ -328,6 +334,7 @@ impl<'a> Tree<'a> {
         })
     }
 
+    /// Whether an expression is a null pointer constant.
     pub(crate) fn is_null(&self, id: ExprId) -> bool {
         is_null(self.function, id)
     }
@@ -341,11 +348,13 @@ impl<'a> Tree<'a> {
         }) && !locals.any(|&id| self.unit.variable(id).name == name)
     }
 
+    /// Whether a type is a pointer type.
     pub(crate) fn is_pointer(&self, ty: TypeId) -> bool {
         matches!(self.unit.types.kind(ty), TypeKind::Pointer(_))
     }
 }
 
+/// Whether an expression of `function` is a null pointer constant, also in parentheses or a cast.
 pub(crate) fn is_null(function: &Function, mut id: ExprId) -> bool {
     loop {
         match function.expr(id).kind {
@@ -413,7 +422,8 @@ pub(crate) fn alike(one: (&Function, ExprId), other: (&Function, ExprId)) -> boo
             .all(|(a, b)| alike((f, a), (g, b)))
 }
 
-/// How tightly an operand of an operator has to bind. Compilers warn of `a & b == c`, `a && b || c` and `a << b + c` without parentheses.
+/// Returns the least precedence of an operand. Operands of which compilers warn without parentheses (`a & b == c`, `a && b || c`, `a << b +
+/// c`) need more.
 pub(crate) fn operand_of(operator: BinaryOperator, is_left: bool) -> Precedence {
     use BinaryOperator::*;
     let own = operator.precedence();

@@ -112,8 +112,8 @@ fn named_place(line: &str) -> Option<Frame> {
     place_of(before.rsplit_once(": ").map_or(before, |(_, place)| place))
 }
 
-/// The index of the file that a report means: the one whose path, below `root`, is the reported one, or else the only
-/// one that ends with the longest part of it.
+/// Returns the index of the file that a report names: the file with the reported path below `root`, or else the only file that ends with
+/// the longest part of it.
 pub(crate) fn file_meant<'a>(
     reported: &Path,
     root: &Path,

@@ -34,7 +34,7 @@ const RECENT_FUNCTIONS: usize = 5;
 /// Sources that are read at once: a large one takes some hundred megabytes.
 const READERS: usize = 4;
 
-/// So many tests are named in a message.
+/// The largest number of tests that are named in a message.
 const MOST_NAMED: usize = 5;
 
 /// Time for a test with marks: so many times its time-out.
@@ -127,7 +127,7 @@ impl Localization {
         Ranking::new(self, formula)
     }
 
-    /// How many tests execute a statement of each of `count` groups.
+    /// Returns for each of `count` groups the number of tests that execute one of its statements.
     pub(crate) fn counts(&self, count: usize, group_of: impl Fn(usize) -> usize) -> Vec<Counts> {
         let all_failing = self.tests.iter().filter(|test| !test.passes).count();
         let mut counts = vec![

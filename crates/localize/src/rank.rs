@@ -122,7 +122,7 @@ fn ranks(values: &[f64]) -> Vec<(usize, usize)> {
 /// How near the call is that allocated or freed what the crash is about.
 const HEAP: f64 = 0.6;
 
-/// So many statements of the stack of that call are near: behind the wrapper of an allocation stands who asked for so much.
+/// The number of near statements on the stack of that call. Behind the wrapper of an allocation stands the caller that asked for the size.
 const HEAP_FRAMES: usize = 4;
 
 /// How near each statement is to where failing tests crashed.

@@ -235,8 +235,7 @@ impl<'a> FunctionLowerer<'_, 'a> {
         }
     }
 
-    /// The value of an expression, or what alternatives make of it that replace it or add to it; not those that stand
-    /// beside it.
+    /// Returns the value of an expression with the alternatives that replace it or add to it, without those that stand beside it.
     pub(crate) fn rvalue_alone(&mut self, id: ExprId) -> Operand {
         let (Some(choice), Some(ty)) = (self.choice(id), self.scalar(id)) else {
             return self.own_rvalue(id);
@@ -358,7 +357,7 @@ impl<'a> FunctionLowerer<'_, 'a> {
         chosen
     }
 
-    /// Where the values of `?:` are asked for, if an alternative takes one of them whatever the condition says.
+    /// Adds the alternatives that take one branch of `?:` whatever the condition says.
     pub(crate) fn take_one(&mut self, id: ExprId, then: Edge, otherwise: Edge) {
         let Some(choice) = self.choice(id) else {
             return;
@@ -379,7 +378,7 @@ impl<'a> FunctionLowerer<'_, 'a> {
         self.continue_in(both);
     }
 
-    /// What `++` or `--` adds to an operand of type `ty`, if an alternative says something else.
+    /// Returns the amount that `++` or `--` adds to an operand of type `ty`, by its alternatives.
     pub(crate) fn step_or_other(
         &mut self,
         id: ExprId,

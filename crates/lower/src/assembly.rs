@@ -6,6 +6,7 @@ use patchwright_ir::{Operand, OriginId};
 use crate::{function::FunctionLowerer, types::Class};
 
 impl FunctionLowerer<'_, '_> {
+    /// Lowers inline assembly without instructions: outputs get the values of their inputs. Instructions are not supported.
     pub(crate) fn assembly(&mut self, id: StmtId, origin: OriginId) {
         let source = self.source;
         let Some(assembly) = source.details.assembly.get(&id) else {

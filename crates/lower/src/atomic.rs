@@ -20,8 +20,8 @@ struct Object {
 }
 
 impl<'a> FunctionLowerer<'_, 'a> {
-    /// The builtins of `<stdatomic.h>` and GNU C. The compiler gives the pointer, the order, and then what else there is; the value, if
-    /// there is one.
+    /// Lowers a builtin of `<stdatomic.h>` or GNU C. Its children are the pointer, the order and then the other operands. Returns the
+    /// value, if there is one.
     pub(crate) fn atomic(&mut self, id: ExprId, children: &'a [ExprId]) -> Option<Operand> {
         let origin = self.at_expr(id);
         let name = match self.source.details.of.get(&id) {
@@ -132,7 +132,7 @@ impl<'a> FunctionLowerer<'_, 'a> {
         }
     }
 
-    /// The functions that the compiler knows beside them: `__sync_…` and some of `__atomic_…`. `None` if it is none of them.
+    /// Lowers a call of `__sync_…` or of some functions `__atomic_…`. `None` for other functions.
     pub(crate) fn atomic_call(
         &mut self,
         id: ExprId,
@@ -240,7 +240,8 @@ impl<'a> FunctionLowerer<'_, 'a> {
         self.store(Self::at_address(object.address), object.ty, value, origin);
     }
 
-    /// What the object held, and whether that is what is wanted, as an `int`; if it is, the object holds the new value then.
+    /// Emits a compare-and-swap. Returns the object's old value, and whether it was the expected one, as an `int`. If so, the object gets the new
+    /// value.
     fn compare_and_swap(
         &mut self,
         object: Object,

@@ -20,8 +20,7 @@ enum Bytes {
 }
 
 impl<'a> FunctionLowerer<'_, 'a> {
-    /// A call of a function that is no ordinary one; `None` if it is an ordinary one, else its
-    /// value, if it has one.
+    /// Lowers a call of a builtin function. `None` for ordinary functions, else the value, if there is one.
     pub(crate) fn builtin(
         &mut self,
         id: ExprId,

@@ -93,8 +93,8 @@ impl FunctionLowerer<'_, '_> {
         passed
     }
 
-    /// The function that a name means, if a call of this form fits its declaration; else its
-    /// address, so that the call is checked when it happens.
+    /// Returns the function of a name if a call of this form fits its declaration, else its address, so that the call is checked when it
+    /// happens.
     pub(crate) fn callee(
         &mut self,
         name: &str,
@@ -125,6 +125,7 @@ impl FunctionLowerer<'_, '_> {
         (callee, no_return)
     }
 
+    /// Emits a call, and returns its result; `None` without a result. The first `fixed` arguments are parameters, the others variadic.
     pub(crate) fn emit_call(
         &mut self,
         callee: Callee,

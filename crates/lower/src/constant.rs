@@ -47,6 +47,7 @@ impl<'a> Scope<'_, 'a> {
         }
     }
 
+    /// Returns what the tree says of an expression beyond its kind.
     pub(crate) fn detail(&self, id: ExprId) -> Option<&'a Detail> {
         self.arena.details.of.get(&id)
     }

@@ -19,6 +19,7 @@ pub(crate) struct Image {
 }
 
 impl Image {
+    /// Makes an image of `size` zero bytes.
     pub(crate) fn new(size: u64) -> Image {
         Image {
             bytes: vec![0; size as usize],
@@ -66,6 +67,7 @@ impl Image {
         }
     }
 
+    /// Converts it to data of the module, without trailing zeros.
     pub(crate) fn into_data(mut self) -> Data {
         while self.bytes.last() == Some(&0) {
             self.bytes.pop();

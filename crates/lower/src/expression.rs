@@ -10,7 +10,7 @@ use patchwright_ir::{
 use crate::{edge::to, function::FunctionLowerer, place::Location, types::Class};
 
 impl<'a> FunctionLowerer<'_, 'a> {
-    /// What to say of an expression that is not understood.
+    /// Returns the message that an expression is not understood.
     pub(crate) fn reason(&self, id: ExprId, what: &str) -> String {
         match &self.source.expr(id).kind {
             ExprKind::Other { kind, .. } => match kind.as_str() {
@@ -28,6 +28,7 @@ impl<'a> FunctionLowerer<'_, 'a> {
         }
     }
 
+    /// Emits an instruction with the reason why an expression is not supported, and returns any value.
     pub(crate) fn unsupported_expr(&mut self, id: ExprId) -> Operand {
         let origin = self.at_expr(id);
         let reason = match self.class(id) {
@@ -38,6 +39,7 @@ impl<'a> FunctionLowerer<'_, 'a> {
         self.unsupported_value(origin, &reason, ty)
     }
 
+    /// Returns the type of the expression's value if it fits a register; an array or function counts as its address.
     pub(crate) fn scalar(&self, id: ExprId) -> Option<Type> {
         match self.class(id) {
             Class::Scalar(ty) => Some(ty),
@@ -348,6 +350,7 @@ impl<'a> FunctionLowerer<'_, 'a> {
         }
     }
 
+    /// Emits a write to a register local.
     pub(crate) fn write(
         &mut self,
         local: patchwright_ir::LocalId,
@@ -357,6 +360,7 @@ impl<'a> FunctionLowerer<'_, 'a> {
         self.emit(InstructionKind::Write { local, value }, origin);
     }
 
+    /// Emits a read of a register local.
     pub(crate) fn read(
         &mut self,
         local: patchwright_ir::LocalId,
@@ -537,7 +541,7 @@ impl<'a> FunctionLowerer<'_, 'a> {
         }
     }
 
-    /// Where a value in memory is.
+    /// Returns the location at an address.
     pub(crate) fn at_address(address: Operand) -> Location {
         Location::Memory {
             address,

@@ -49,6 +49,7 @@ pub(crate) enum Leaving {
     Cleanup(LocalId, VarId),
 }
 
+/// Lowers one function to IR.
 pub(crate) struct FunctionLowerer<'l, 'a> {
     pub(crate) lowerer: &'l mut Lowerer<'a>,
     pub(crate) source: &'a c::Function,
@@ -290,6 +291,7 @@ impl<'l, 'a> FunctionLowerer<'l, 'a> {
         }
     }
 
+    /// Adds a local to the function.
     pub(crate) fn new_local(&mut self, name: String, kind: LocalKind, origin: OriginId) -> LocalId {
         let id = LocalId(self.locals.len() as u32);
         self.locals.push(Local { name, kind, origin });
@@ -332,6 +334,7 @@ impl<'l, 'a> FunctionLowerer<'l, 'a> {
         local
     }
 
+    /// Returns whether a local is a register or an object, with its layout.
     pub(crate) fn local_kind(&self, local: LocalId) -> LocalKind {
         self.locals[local.index()].kind
     }
@@ -344,6 +347,7 @@ impl<'l, 'a> FunctionLowerer<'l, 'a> {
         )
     }
 
+    /// Begins a scope: its locals end with it.
     pub(crate) fn open_scope(&mut self) {
         self.scopes.push(Vec::new());
     }
@@ -357,6 +361,7 @@ impl<'l, 'a> FunctionLowerer<'l, 'a> {
         }
     }
 
+    /// Returns the number of open scopes.
     pub(crate) fn depth(&self) -> usize {
         self.scopes.len()
     }
@@ -375,7 +380,7 @@ impl<'l, 'a> FunctionLowerer<'l, 'a> {
         }
     }
 
-    /// How much each open scope has to end.
+    /// Returns for each open scope the number of locals that end with it.
     pub(crate) fn extent(&self) -> Vec<usize> {
         self.scopes.iter().map(Vec::len).collect()
     }
@@ -416,20 +421,23 @@ impl<'l, 'a> FunctionLowerer<'l, 'a> {
         }
     }
 
+    /// Adds an empty block.
     pub(crate) fn new_block(&mut self) -> BlockId {
         self.blocks.push(Open::default());
         BlockId(self.blocks.len() as u32 - 1)
     }
 
-    /// What is emitted from now on goes to the end of `block`.
+    /// Makes `block` the current one: instructions go to its end from now on.
     pub(crate) fn continue_in(&mut self, block: BlockId) {
         self.current = block;
     }
 
+    /// Returns the block to which instructions go.
     pub(crate) fn current(&self) -> BlockId {
         self.current
     }
 
+    /// Returns the block of a label, which is made at its first use.
     pub(crate) fn label(&mut self, name: &'a str) -> BlockId {
         if let Some(&block) = self.labels.get(name) {
             return block;
@@ -439,6 +447,7 @@ impl<'l, 'a> FunctionLowerer<'l, 'a> {
         block
     }
 
+    /// Adds an instruction to the current block, unless the block has ended.
     pub(crate) fn emit(&mut self, kind: InstructionKind, origin: OriginId) {
         let block = &mut self.blocks[self.current.index()];
         if block.terminator.is_none() {
@@ -461,6 +470,7 @@ impl<'l, 'a> FunctionLowerer<'l, 'a> {
         }
     }
 
+    /// Adds a temporary of a type.
     pub(crate) fn new_temporary(&mut self, ty: Type) -> TempId {
         self.temporaries.push(Temporary { ty });
         TempId(self.temporaries.len() as u32 - 1)
@@ -471,7 +481,7 @@ impl<'l, 'a> FunctionLowerer<'l, 'a> {
         self.end_block(kind, origin, |_| Without::Same, None);
     }
 
-    /// Ends the block by a statement that control goes elsewhere by. Without it, it would go on behind.
+    /// Ends the current block by a jump of the source. The block also notes where control would go without the jump.
     pub(crate) fn jump(&mut self, kind: TerminatorKind, origin: OriginId) {
         self.end_block(kind, origin, Without::Block, None);
     }
@@ -504,7 +514,7 @@ impl<'l, 'a> FunctionLowerer<'l, 'a> {
         self.current = next;
     }
 
-    /// Gives `block`, which has been left open on purpose, its end.
+    /// Ends `block`, which was left open on purpose.
     pub(crate) fn terminate_block(
         &mut self,
         block: BlockId,
@@ -519,6 +529,7 @@ impl<'l, 'a> FunctionLowerer<'l, 'a> {
         });
     }
 
+    /// Ends the current block by a jump that is no `goto` of the source.
     pub(crate) fn goto(&mut self, target: BlockId, origin: OriginId) {
         self.terminate(TerminatorKind::Goto(Edge { target, origin }), origin);
     }
@@ -530,6 +541,7 @@ impl<'l, 'a> FunctionLowerer<'l, 'a> {
         }
     }
 
+    /// Ends the current block by a jump of the source, such as `break`.
     pub(crate) fn jump_to(&mut self, target: BlockId, origin: OriginId) {
         self.jump(TerminatorKind::Goto(Edge { target, origin }), origin);
     }
@@ -548,6 +560,7 @@ impl<'l, 'a> FunctionLowerer<'l, 'a> {
         self.terminate(kind, origin);
     }
 
+    /// Returns a constant operand.
     pub(crate) fn constant(&self, ty: Type, bits: u128, origin: OriginId) -> Operand {
         Operand {
             value: Value::Constant { ty, bits },
@@ -555,6 +568,7 @@ impl<'l, 'a> FunctionLowerer<'l, 'a> {
         }
     }
 
+    /// Returns the type of an operand.
     pub(crate) fn type_of(&self, operand: Operand) -> Type {
         match operand.value {
             Value::Temp(id) => self.temporaries[id.index()].ty,
@@ -563,6 +577,7 @@ impl<'l, 'a> FunctionLowerer<'l, 'a> {
         }
     }
 
+    /// Emits the address of a local object.
     pub(crate) fn local_address(&mut self, local: LocalId, origin: OriginId) -> Operand {
         self.emit_value(Type::Ptr, origin, |dst| InstructionKind::LocalAddress {
             dst,
@@ -570,6 +585,7 @@ impl<'l, 'a> FunctionLowerer<'l, 'a> {
         })
     }
 
+    /// Emits a conversion between two types, if they differ.
     pub(crate) fn convert(
         &mut self,
         value: Operand,
@@ -589,7 +605,7 @@ impl<'l, 'a> FunctionLowerer<'l, 'a> {
         })
     }
 
-    /// `operand`, which should be of type `ty`; if it is not, something was not understood.
+    /// Returns the operand if it has type `ty`; for another type, something is not supported.
     pub(crate) fn as_type(&mut self, operand: Operand, ty: Type) -> Operand {
         if self.type_of(operand) == ty {
             return operand;
@@ -637,15 +653,17 @@ impl<'l, 'a> FunctionLowerer<'l, 'a> {
         })
     }
 
+    /// Returns how values of a type are lowered.
     pub(crate) fn class_of(&self, ty: TypeId) -> Class {
         self.lowerer.class(ty)
     }
 
+    /// Returns how the value of an expression is lowered.
     pub(crate) fn class(&self, id: ExprId) -> Class {
         self.lowerer.class(self.source.expr(id).ty)
     }
 
-    /// For what is constant.
+    /// Returns the scope in which constants of this function are computed.
     pub(crate) fn scope(&mut self) -> Scope<'_, 'a> {
         Scope {
             lowerer: self.lowerer,
@@ -668,18 +686,21 @@ impl<'l, 'a> FunctionLowerer<'l, 'a> {
         id
     }
 
+    /// Returns the origin of instructions that an expression makes.
     pub(crate) fn at_expr(&mut self, id: ExprId) -> OriginId {
         let span = span(self.source.expr(id).place);
         let line = self.source.details.expr_lines.get(id.0 as usize).copied();
         self.intern(Node::Expression(id.0), span, line)
     }
 
+    /// Returns the origin of instructions that a statement makes.
     pub(crate) fn at_stmt(&mut self, id: StmtId) -> OriginId {
         let span = span(self.source.stmt(id).place);
         let line = self.source.details.stmt_lines.get(id.0 as usize).copied();
         self.intern(Node::Statement(id.0), span, line)
     }
 
+    /// Returns the origin of instructions that a declaration makes.
     pub(crate) fn at_variable(&mut self, id: VarId) -> OriginId {
         let variable = self.lowerer.unit.variable(id);
         let lowerer = &self.lowerer;

@@ -37,7 +37,7 @@ impl<'a> FunctionLowerer<'_, 'a> {
         }
     }
 
-    /// What the types of parameters ask to be computed when the function is entered.
+    /// Computes the lengths in the types of parameters, when the function is entered.
     pub(crate) fn parameter_lengths(&mut self) {
         let source = self.source;
         for &parameter in &source.parameters {
@@ -58,7 +58,7 @@ impl<'a> FunctionLowerer<'_, 'a> {
         }
     }
 
-    /// What the typedefs of a declaration ask to be computed.
+    /// Computes the lengths in the typedefs of a declaration.
     pub(crate) fn typedef_lengths(&mut self, declaration: StmtId) {
         let source = self.source;
         if let Some(lengths) = source.details.typedef_lengths.get(&declaration) {
@@ -104,7 +104,7 @@ impl<'a> FunctionLowerer<'_, 'a> {
         })
     }
 
-    /// `offsetof` with indices that are no constants, each with the size of what it counts.
+    /// Computes an `offsetof` with variable indices, each with the size of its elements.
     pub(crate) fn offset_with_indices(
         &mut self,
         offset: u64,

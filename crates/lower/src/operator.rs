@@ -11,6 +11,7 @@ use crate::{
 };
 
 impl FunctionLowerer<'_, '_> {
+    /// Emits an operation on one operand, and returns its value.
     pub(crate) fn unary(
         &mut self,
         id: ExprId,
@@ -61,7 +62,7 @@ impl FunctionLowerer<'_, '_> {
         }
     }
 
-    /// `++` and `--`.
+    /// Emits `++` or `--`.
     pub(crate) fn step(&mut self, id: ExprId, operand: ExprId) -> Operand {
         let source = self.source;
         let origin = self.at_expr(id);
@@ -113,7 +114,8 @@ impl FunctionLowerer<'_, '_> {
         wide::wraps_in(op, ty).filter(|_| self.lowerer.unit.dialect.wraps)
     }
 
-    /// `a op b`, both of type `ty`; no shift. Where signed arithmetic wraps around it is that of the unsigned type.
+    /// Emits `a op b` for two operands of type `ty`, shifts excluded. Where signed arithmetic wraps, the operation is that of the unsigned
+    /// type.
     pub(crate) fn arithmetic(
         &mut self,
         op: BinaryOp,
@@ -139,6 +141,7 @@ impl FunctionLowerer<'_, '_> {
         }
     }
 
+    /// Emits an operation on two operands, and returns its value.
     pub(crate) fn binary(
         &mut self,
         id: ExprId,

@@ -535,7 +535,7 @@ impl FunctionLowerer<'_, '_> {
         self.convert(values[0], from, to, origin)
     }
 
-    /// `__real__` and `__imag__`.
+    /// Emits `__real__` or `__imag__`.
     pub(crate) fn part(&mut self, id: ExprId, operand: ExprId) -> Operand {
         let origin = self.at_expr(id);
         let Some(ty) = self.scalar(id) else {
@@ -560,7 +560,7 @@ impl FunctionLowerer<'_, '_> {
         }
     }
 
-    /// Where a part of a complex number is.
+    /// Returns the address of the real or imaginary part of a complex number.
     pub(crate) fn part_address(
         &mut self,
         id: ExprId,
@@ -577,7 +577,7 @@ impl FunctionLowerer<'_, '_> {
         self.member_address(address, offset, None, origin)
     }
 
-    /// Where a number of a vector is.
+    /// Returns the address of an element of a vector.
     pub(crate) fn part_at(&mut self, vector: ExprId, index: ExprId, origin: OriginId) -> Operand {
         let size = self.parts_of(vector).map_or(0, |parts| parts.of.size());
         let address = self.aggregate(vector);
@@ -586,7 +586,7 @@ impl FunctionLowerer<'_, '_> {
         self.advance(address, number, size, false, origin)
     }
 
-    /// What functions of `complex.h` give that are but another way to write an operator or a function of real numbers.
+    /// Lowers a function of `complex.h` that is another way to write an operator or a function of real numbers.
     pub(crate) fn complex_function(
         &mut self,
         id: ExprId,

@@ -43,7 +43,7 @@ impl<'a> FunctionLowerer<'_, 'a> {
         }
     }
 
-    /// What an lvalue designates.
+    /// Returns the location that an lvalue designates.
     pub(crate) fn location(&mut self, id: ExprId) -> Location {
         let source = self.source;
         let origin = self.at_expr(id);
@@ -142,7 +142,7 @@ impl<'a> FunctionLowerer<'_, 'a> {
         }
     }
 
-    /// Where a variable is.
+    /// Returns the location of a variable.
     pub(crate) fn variable_location(&mut self, variable: VarId, origin: OriginId) -> Location {
         let unit = self.lowerer.unit;
         let volatile = unit
@@ -181,6 +181,7 @@ impl<'a> FunctionLowerer<'_, 'a> {
         self.memory(id, address)
     }
 
+    /// Returns the address of a function or global as an operand.
     pub(crate) fn address_constant(&self, target: Target, origin: OriginId) -> Operand {
         Operand {
             value: Value::Address { target, addend: 0 },

@@ -66,8 +66,8 @@ pub(crate) fn prune(function: &mut Function, repeated: &[BlockId]) {
     }
 }
 
-/// Where control comes to from a block if what is never executed is left out, jumps included: the first block that is left, in the
-/// order of the source.
+/// Returns the first block that is left, in the order of the source, from `start` on. Blocks that are never executed are left out, jumps
+/// included.
 fn first_left(
     function: &Function,
     reachable: &[bool],

@@ -15,6 +15,7 @@ use crate::{
 };
 
 impl<'a> FunctionLowerer<'_, 'a> {
+    /// Emits a statement with everything in it.
     pub(crate) fn statement(&mut self, id: StmtId) {
         let origin = self.at_stmt(id);
         self.around.push(id);

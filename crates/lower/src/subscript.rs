@@ -14,7 +14,7 @@ use patchwright_ir::{Operand, OriginId, Subscript, Type};
 use crate::function::FunctionLowerer;
 
 impl FunctionLowerer<'_, '_> {
-    /// The pointer that `&` makes of an lvalue, or that an array becomes: to an element, or past the last one.
+    /// Returns the pointer that `&` makes of an lvalue, or that an array becomes. It may point past the last element.
     pub(crate) fn pointer_to(&mut self, id: ExprId) -> Operand {
         let inner = self.without_names(id);
         if self.accessed == Some(inner) {
@@ -29,7 +29,7 @@ impl FunctionLowerer<'_, '_> {
         }
     }
 
-    /// Of `pointer`, which is about to be followed, the lvalue whose address it is.
+    /// Notes the lvalue whose address `pointer` is, because the pointer is about to be followed.
     pub(crate) fn is_accessed(&mut self, pointer: ExprId) {
         let source = self.source;
         self.accessed = match &source.expr(source.without_parens(pointer)).kind {

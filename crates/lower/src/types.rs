@@ -25,6 +25,7 @@ pub(crate) enum Class {
     Unknown(&'static str),
 }
 
+/// Returns the IR type of an integer type.
 pub(crate) fn integer(kind: IntegerKind) -> Type {
     use IntegerKind::*;
     match kind {

@@ -102,6 +102,7 @@ fn is_emitted(declaration: &Declaration) -> bool {
     !(declaration.internal || declaration.inline || declaration.in_system_header)
 }
 
+/// Lowers a translation unit to a module.
 pub(crate) struct Lowerer<'a> {
     pub(crate) unit: &'a TranslationUnit,
     pub(crate) alternatives: Option<&'a Alternatives>,
@@ -178,6 +179,7 @@ impl<'a> Lowerer<'a> {
         })
     }
 
+    /// Returns how values of a type are lowered.
     pub(crate) fn class(&self, ty: TypeId) -> Class {
         class(&self.unit.types, ty)
     }
@@ -244,8 +246,7 @@ impl<'a> Lowerer<'a> {
         self.push_function(name, function)
     }
 
-    /// The function called `name`, which no declaration at file scope tells of, as a call shows
-    /// it.
+    /// Declares a function without a declaration at file scope, as a call shows it.
     pub(crate) fn declare_as(
         &mut self,
         name: &str,

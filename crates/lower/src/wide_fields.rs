@@ -20,7 +20,7 @@ pub(crate) enum Precision {
     Full,
 }
 
-/// What an operator on such a bit-field means.
+/// The meaning of an operator on such a bit-field.
 pub(crate) enum Wide {
     /// What it means for clang.
     Plain,
@@ -131,7 +131,7 @@ impl FunctionLowerer<'_, '_> {
         self.scalar(id).is_some_and(Type::is_signed)
     }
 
-    /// What a binary operator on these operands means.
+    /// Returns the meaning of a binary operator on these operands.
     pub(crate) fn wide(&self, op: BinaryOp, left: ExprId, right: ExprId) -> Wide {
         let pair = (self.precision(left), self.precision(right));
         if op.is_shift() {
@@ -204,7 +204,7 @@ impl FunctionLowerer<'_, '_> {
         !(is_natural || unsigned)
     }
 
-    /// The arms of a conditional have one type: for gcc that of the field, for clang that which it is declared with.
+    /// Whether gcc and clang give the arms of a conditional different types because of a bit-field.
     pub(crate) fn is_unknown_conditional(&mut self, then: ExprId, otherwise: ExprId) -> bool {
         let narrow = match (self.precision(then), self.precision(otherwise)) {
             (Precision::Field(_, false), Precision::Narrow) => otherwise,

@@ -34,7 +34,7 @@ pub enum Compiled {
 }
 
 impl Codes {
-    /// Compiles in this copy.
+    /// Prepares to compile mutants in this copy.
     pub fn new(compilations: Compilations) -> Self {
         Codes {
             compilations,

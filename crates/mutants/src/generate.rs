@@ -24,7 +24,7 @@ const MOST_COST_OF_CHOICES: u32 = 6;
 /// much, and often too few.
 const MOST_SUPERFLUOUS: usize = 2;
 
-/// So many mutants of a line are kept: the likeliest.
+/// The largest number of mutants of a line that are kept: the likeliest.
 const MOST_OF_LINE: usize = 24;
 
 /// A change of one place of the program.

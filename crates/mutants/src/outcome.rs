@@ -65,7 +65,7 @@ pub enum Answer {
 }
 
 impl Answer {
-    /// Whether something is known.
+    /// Whether the answer is a proof or an input.
     pub fn is_definite(&self) -> bool {
         !matches!(self, Answer::Unknown { .. })
     }

@@ -21,6 +21,7 @@ pub(crate) struct Lines<'t> {
 }
 
 impl<'t> Lines<'t> {
+    /// Views a text by lines; `starts` are the offsets of the lines and the length of the text.
     pub(crate) fn new(text: &'t [u8], starts: &'t [u32]) -> Self {
         Lines { text, starts }
     }

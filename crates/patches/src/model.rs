@@ -101,7 +101,7 @@ pub struct LineRange {
 }
 
 impl NewText {
-    /// The text that `edits` make of `base`. They are sorted, do not overlap and lie in the text.
+    /// Makes the text that `edits` turn `base` into. They must be sorted, must not overlap, and must lie in the text.
     pub(crate) fn new(base: Arc<[u8]>, edits: Vec<Edit>) -> Self {
         debug_assert!(apply_edits(&base, &edits).is_ok());
         NewText {

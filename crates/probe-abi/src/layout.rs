@@ -135,8 +135,10 @@ pub enum LayoutError {
 impl Layout {
     const SLOTS: u64 = align(size_of::<Header>() as u64);
     const CODE: u64 = align(Self::SLOTS + (MAX_WATCHED_SLOTS * SlotDescriptor::WORDS * 8) as u64);
+    /// The offset of the numbers of the locations that a survey looks at.
     pub(crate) const LOCATIONS: u64 =
         align(Self::CODE + (MAX_SURVEY_CODE * INSTRUCTION_WORDS * 8) as u64);
+    /// The offset of the windows that are open.
     pub(crate) const OPEN: u64 = align(Self::LOCATIONS + (MAX_LOCATIONS * 8) as u64);
     const COVERAGE: u64 = align(Self::OPEN + (OPEN_WINDOWS * OPEN_WORDS * 8) as u64);
 
@@ -144,6 +146,7 @@ impl Layout {
         align(Self::COVERAGE + u64::from(self.hole_count))
     }
 
+    /// The offset of the log of records.
     pub(crate) fn log(&self) -> u64 {
         align(self.table() + u64::from(self.table_length) * 8)
     }
@@ -320,6 +323,7 @@ impl<'a> Channel<'a> {
         u32::try_from(self.layout.log_bytes / (words * 8)).unwrap_or(u32::MAX)
     }
 
+    /// Returns `count` words of the channel from an offset on.
     pub(crate) fn words(&self, offset: u64, count: usize) -> &'a [AtomicU64] {
         let start = self.base.wrapping_add(offset as usize);
         // SAFETY: callers pass sections inside the channel at offsets that are multiples of 8.

@@ -52,18 +52,18 @@ impl Circuit {
         }
     }
 
-    /// How many terms it has.
+    /// Returns the number of terms.
     pub(crate) fn size(&self) -> usize {
         self.order.len()
     }
 }
 
-/// A circuit with the values that its terms have for one input, or, where they have one, for all.
+/// A circuit with the values of its terms for one input. Terms may also have a value for all inputs.
 pub(crate) struct Base {
     circuit: Rc<Circuit>,
     values: Vec<Value>,
-    /// For each term another one that has the same value, the first of a chain of those: behind alternatives that are not in
-    /// place what the program itself does.
+    /// For each term the first term of a chain with the same value. A choice whose alternatives are not in place leads to the program's own
+    /// value.
     same: Vec<u32>,
     /// What was changed, with what was known before.
     log: Vec<(u32, Value, u32)>,
@@ -74,7 +74,7 @@ pub(crate) struct Base {
 }
 
 impl Base {
-    /// A circuit with these values of variables.
+    /// Starts a circuit with these values of its variables.
     pub(crate) fn new(
         terms: &Terms,
         circuit: &Rc<Circuit>,
@@ -100,7 +100,7 @@ impl Base {
         base
     }
 
-    /// The value of a term, as far as it is known.
+    /// Returns the value of a term, as far as it is known.
     pub(crate) fn value(&self, term: Term) -> Value {
         let index = *self.circuit.at.get(&term)?;
         self.values[index as usize]
@@ -260,6 +260,7 @@ fn element(
     }
 }
 
+/// Whether a term is an array.
 pub(crate) fn is_array(terms: &Terms, term: Term) -> bool {
     matches!(terms.sort(term), Sort::Array { .. })
 }

@@ -173,8 +173,7 @@ impl<'a> OneByOne<'a> {
         }
     }
 
-    /// For inputs where a condition holds: nothing where the patched program neither fails nor leads to what is not known,
-    /// else what is known of it.
+    /// Asks whether the patched program fails for inputs that satisfy a condition. `None` if it neither fails nor reaches anything unknown.
     fn wrong(
         &mut self,
         terms: &mut Terms,

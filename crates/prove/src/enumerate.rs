@@ -178,6 +178,7 @@ fn closed(alternative: &Alternative) -> Alternative {
     }
 }
 
+/// Walks over the expressions of a function and collects the mutations of a level.
 pub(crate) struct Walker<'a> {
     pub(crate) unit: &'a TranslationUnit,
     pub(crate) function: &'a Function,
@@ -360,6 +361,7 @@ impl Walker<'_> {
         allowed.then_some(span)
     }
 
+    /// Adds the alternatives of an expression, if there are any.
     pub(crate) fn add(
         &mut self,
         id: ExprId,
@@ -432,6 +434,7 @@ impl Walker<'_> {
         }
     }
 
+    /// Returns the place of an expression that can be replaced in the text.
     pub(crate) fn place(&self, id: ExprId) -> Option<Span> {
         self.function.expr(id).place.editable()
     }

@@ -35,7 +35,8 @@ impl Walker<'_> {
         self.unit.text(first) != self.unit.text(second)
     }
 
-    /// The operands of an operator for which their order matters, comparisons aside, which have an operator for that.
+    /// Makes the pieces that exchange the operands of an operator whose order matters. Comparisons are left out, because another operator
+    /// does the same.
     pub(crate) fn other_way_round(
         &self,
         operator: BinaryOperator,

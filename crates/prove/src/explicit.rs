@@ -195,13 +195,13 @@ impl Search<'_> {
         shown.is_none()
     }
 
-    /// With these changes, the condition on open constants under which the program fails for an input.
+    /// Returns the condition on the open constants of these changes under which the program fails for an input.
     pub(crate) fn left_to_constants(&mut self, input: usize, changes: &[(usize, usize)]) -> Term {
         self.left_open(self.bad(), changes, Some(input))
     }
 
-    /// Values of a patch's open constants that no known input excludes and for which these conditions hold; the nearest to
-    /// what stands there first.
+    /// Finds values of a patch's open constants that no known input excludes and that satisfy `also`. Values near those in the source come
+    /// first.
     pub(crate) fn constants(
         &mut self,
         changes: &[(usize, usize)],

@@ -23,6 +23,7 @@ pub struct Mutation {
 }
 
 impl Mutation {
+    /// Makes a mutation of pieces of text. The range is that of the type of its open constant.
     pub(crate) fn new(pieces: Vec<Piece>) -> Mutation {
         let open = pieces.iter().find_map(|piece| piece.text.open());
         let range = match open {

@@ -39,6 +39,7 @@ impl Walker<'_> {
         }
     }
 
+    /// Adds the mutations of an integer constant.
     pub(crate) fn integer(
         &mut self,
         id: ExprId,
@@ -127,6 +128,7 @@ impl Walker<'_> {
     }
 }
 
+/// Returns the size of a type in bytes, if it is at most 8.
 pub(crate) fn size_of(kind: IntegerKind) -> Option<u64> {
     (kind.size() <= 8).then(|| kind.size())
 }

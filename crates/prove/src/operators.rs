@@ -36,6 +36,7 @@ impl Walker<'_> {
         }
     }
 
+    /// Adds the mutations of an operator with two operands.
     pub(crate) fn binary(
         &mut self,
         id: ExprId,
@@ -124,7 +125,7 @@ impl Walker<'_> {
         }
     }
 
-    /// The left operand in place of an operation that leaves it as it is, with this operator and this number on the right.
+    /// Returns the left operand in place of an operation that does not change it, such as `x + 0`.
     pub(crate) fn left_alone(
         &self,
         id: ExprId,
@@ -167,6 +168,7 @@ impl Walker<'_> {
         }
     }
 
+    /// Adds the mutations of an assignment such as `+=`.
     pub(crate) fn compound(
         &mut self,
         id: ExprId,
@@ -197,6 +199,7 @@ impl Walker<'_> {
         self.add(id, span, found);
     }
 
+    /// Adds the mutations of `++` and `--`.
     pub(crate) fn step(&mut self, id: ExprId, operand: ExprId, role: Role) {
         let Some(&Detail::Step { increment, prefix }) = self.function.details.of.get(&id) else {
             return;
@@ -231,6 +234,7 @@ impl Walker<'_> {
     }
 }
 
+/// Whether an operator compares.
 pub(crate) fn is_comparison(operator: BinaryOperator) -> bool {
     use BinaryOperator::*;
     matches!(operator, Lt | Le | Gt | Ge | Eq | Ne)

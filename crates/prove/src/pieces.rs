@@ -47,6 +47,7 @@ pub(crate) enum Parentheses {
 }
 
 impl Text {
+    /// Returns the number and the type of the open constant, if the text has one.
     pub(crate) fn open(&self) -> Option<(u32, IntegerKind)> {
         match self {
             Text::Is(_) | Text::Moved { .. } => None,
@@ -56,7 +57,7 @@ impl Text {
     }
 }
 
-/// A number as C writes it, in this type; of a number that the type cannot hold the low bits.
+/// Returns a number in C in this type; of a number that does not fit, the low bits.
 pub(crate) fn literal(value: i128, kind: IntegerKind, parenthesised: bool) -> String {
     let suffix = suffix(kind);
     let text = match kind {
@@ -100,7 +101,7 @@ pub(crate) fn replace(span: Span, text: &str) -> Piece {
     }
 }
 
-/// Text behind an expression.
+/// Makes a piece of text behind an expression.
 pub(crate) fn behind(place: Span, text: &str, extent: u32) -> Piece {
     Piece {
         span: Span::empty(place.end),
@@ -111,7 +112,7 @@ pub(crate) fn behind(place: Span, text: &str, extent: u32) -> Piece {
     }
 }
 
-/// Parentheses around an expression; cautious ones are only needed where something else is changed, too.
+/// Makes parentheses around an expression. Cautious ones are only written where something else changes too.
 pub(crate) fn parentheses(place: Span, cautious: bool) -> [Piece; 2] {
     let piece = |at: u32, text: &str, closing: bool| Piece {
         span: Span::empty(at),

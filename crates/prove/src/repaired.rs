@@ -12,6 +12,7 @@ pub(crate) struct Repaired {
 }
 
 impl Repaired {
+    /// Makes a solver without any condition.
     pub(crate) fn new() -> Repaired {
         Repaired {
             solver: Solver::new(Backend::default()),
@@ -20,6 +21,7 @@ impl Repaired {
         }
     }
 
+    /// Asks whether `condition` can hold. The solver begins anew when it has grown too much.
     pub(crate) fn check(&mut self, terms: &Terms, condition: Term, budget: &Budget<'_>) -> Answer {
         const GROWTH: u64 = 3;
         let variables = self.solver.statistics().variables;
@@ -37,7 +39,7 @@ impl Repaired {
         answer
     }
 
-    /// What was done, in all.
+    /// Returns the counts of all solvers so far.
     pub(crate) fn statistics(&self) -> Statistics {
         let now = self.solver.statistics();
         Statistics {

@@ -102,7 +102,7 @@ pub struct Search<'a> {
     pub(crate) found: Found,
 }
 
-/// An expression's variables.
+/// An expression that patches may change, with the variables that choose its alternatives.
 pub(crate) struct Site {
     number: u32,
     /// It is changed.
@@ -119,7 +119,7 @@ pub(crate) struct Candidate {
     pub(crate) constants: BTreeMap<u32, i64>,
 }
 
-/// What became of a patch.
+/// The judgement on a patch.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Judgement {
     /// It is wrong for an input that is known now.
@@ -129,7 +129,7 @@ pub(crate) enum Judgement {
     Interrupted,
 }
 
-/// What came of a question.
+/// The answer to a question.
 pub(crate) enum Verdict {
     Right,
     /// Wrong, with these values of the open constants.
@@ -262,6 +262,7 @@ impl<'a> Search<'a> {
         self
     }
 
+    /// Returns the budget of one question: its conflicts, and the user's interruption.
     pub(crate) fn budget(&self) -> Budget<'a> {
         let conflicts = match self.second {
             false => self.extent.conflicts,
@@ -284,7 +285,7 @@ impl<'a> Search<'a> {
         self.found
     }
 
-    /// What a patch must not do, as it is asked in this turn.
+    /// Returns the condition under which a patch is wrong, as this turn asks for it.
     pub(crate) fn bad(&self) -> Term {
         match self.second {
             false => self.question.bad,
@@ -383,13 +384,13 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// It was interrupted, or has tried as many patches as it may.
+    /// Whether the search was interrupted, or has tried its largest number of patches.
     pub(crate) fn is_over(&self) -> bool {
         let most = self.extent.patches;
         (self.interrupt)() || most.is_some_and(|most| self.found.counts.patches >= most)
     }
 
-    /// So many patches are open, or they cost so much, that the rest of them is not looked at.
+    /// Whether the search stops because too many patches are open, or they cost too much.
     pub(crate) fn leaves_rest(&mut self) -> bool {
         if self.second {
             let spent = self.spent + self.program.statistics().conflicts - self.at_turn;
@@ -512,6 +513,7 @@ impl<'a> Search<'a> {
         Candidate { changes, constants }
     }
 
+    /// Converts changes to the numbers that the encoding knows.
     pub(crate) fn named(&self, changes: &[(usize, usize)]) -> Vec<Change> {
         let named = changes.iter();
         named
@@ -519,6 +521,7 @@ impl<'a> Search<'a> {
             .collect()
     }
 
+    /// Returns the conditions that give open constants their values.
     pub(crate) fn fixed(&mut self, constants: &BTreeMap<u32, i64>) -> Vec<Term> {
         constants
             .iter()

@@ -6,10 +6,9 @@ use patchwright_symbolic::Input;
 
 use crate::spec::Spec;
 
-/// A model of `fails` in which one of the first failures of the list happens, if that is found out within the budget; `model` is
-/// one in which some failure does. Also the condition that it satisfies.
-///
-/// Failures are listed in the order in which executions meet them, round after round of a loop.
+/// Returns a model in which one of the first failures of the list happens, as far as that is found within the budget, with the condition
+/// that it satisfies. `model` is a model with any failure. Failures are listed in the order in which executions meet them, round after
+/// round of a loop.
 pub(crate) fn shortest(
     terms: &mut Terms,
     (spec, inputs): (&Spec, &[Input]),

@@ -6,7 +6,7 @@ use patchwright_symbolic::{Input, InputKind};
 
 use crate::verdict::input_type;
 
-/// So many inputs are made simple.
+/// The largest number of inputs that are made simple.
 const MOST: usize = 48;
 
 /// Floating-point numbers that are simple.

@@ -4,7 +4,7 @@ use patchwright_csource::{ExprId, ExprKind, Function, TranslationUnit, lex};
 use patchwright_semantics::Precedence;
 use patchwright_text::Span;
 
-/// `id` without the conversions around it that the compiler put there.
+/// Returns the expression inside the conversions that the compiler has put around it.
 pub(crate) fn written(function: &Function, mut id: ExprId) -> ExprId {
     while let ExprKind::Cast {
         operand,
@@ -17,7 +17,7 @@ pub(crate) fn written(function: &Function, mut id: ExprId) -> ExprId {
     id
 }
 
-/// How strongly the text of an expression holds together.
+/// Returns the precedence of the text of an expression.
 pub(crate) fn binding(function: &Function, id: ExprId) -> Precedence {
     match &function.expr(written(function, id)).kind {
         ExprKind::Binary { operator, .. } => operator.precedence(),

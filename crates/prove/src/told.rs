@@ -83,7 +83,7 @@ pub fn told(shapes: &[ParameterShape], wishes: &Wishes) -> Told {
     if has_links && !wishes.links {
         told.links_apart = true;
         told.assumed.push(
-            "structures that structures lead to are their own: no pointer leads back, and no two lead to one".to_owned(),
+            "each pointer in a structure leads to an object of its own: none leads back, and no two lead to the same".to_owned(),
         );
     }
     if shapes.iter().any(|one| holds_unknown(&one.shape, false)) {
@@ -93,7 +93,7 @@ pub fn told(shapes: &[ParameterShape], wishes: &Wishes) -> Told {
     }
     if let Some(depth) = shapes.iter().filter_map(|one| one.shape.cut()).max() {
         told.assumed.push(format!(
-            "pointers are followed {depth} deep, and what is deeper is null; `--nodes {}` follows them further",
+            "pointers are followed {depth} deep, and deeper ones are null; `--nodes {}` follows them further",
             wishes.nodes + 1
         ));
     }

@@ -2,8 +2,8 @@
 //!
 //! What an execution decides first is the same for all inputs; what it decides next depends on how that came out, and so on.
 //! So the paths of all inputs are one tree: below each node stand the conditions that were found to be decided next, which
-//! exclude each other. An input that satisfies all conditions down to a node, and none below it, takes a path that nobody
-//! has seen; where each node has none, all paths are known (theorem 2).
+//! exclude each other. An input that satisfies all conditions down to a node, and none below it, takes a new path.
+//! If no node has such an input, all paths are known (theorem 2).
 
 use patchwright_solve::{Assignment, Term, Terms};
 

@@ -80,7 +80,7 @@ impl<'a> Trial<'a> {
         self.of(condition).map(|value| value != 0)
     }
 
-    /// What stands between a term and what is open.
+    /// Returns the parts of a term that depend on something open.
     pub(crate) fn open(&mut self, root: Term) -> Open {
         let terms = self.terms;
         let mut found = Open {
@@ -121,7 +121,7 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// What decides that a condition holds: as long as no other choice of these changes, it does.
+    /// Returns the choices that keep a condition true: it holds as long as no other choice of these changes is made.
     pub(crate) fn deciding(&mut self, condition: Term) -> FxHashSet<Term> {
         let terms = self.terms;
         let mut seen = FxHashSet::default();
@@ -199,7 +199,7 @@ pub(crate) struct Open {
 }
 
 impl Open {
-    /// The term as one of what is open.
+    /// Returns the term rebuilt over its open parts.
     pub(crate) fn term(&self, terms: &mut Terms) -> Term {
         let mut made: FxHashMap<Term, Term> = FxHashMap::default();
         for (&term, &value) in &self.values {

@@ -176,7 +176,7 @@ impl Prover<'_> {
         Verdict::Unknown(reasons)
     }
 
-    /// An execution that fails, among those for which a condition holds; an answer that says less where there may be one.
+    /// Returns a failing execution among those for which a condition holds. If the solver cannot tell, the verdict says less.
     pub(crate) fn failing_where(
         &mut self,
         solver: &mut Solver,
@@ -384,7 +384,7 @@ pub fn given(terms: &Terms, inputs: &[Input], model: &Assignment) -> Vec<Given> 
         .collect()
 }
 
-/// The name of an input for people. Names of arguments are C; what the encoding adds to tell it from others is not.
+/// Returns the name of an input as shown to the user: the C name without the suffix of the encoding.
 pub(crate) fn name_of(input: &Input) -> &str {
     let name = match input.kind {
         InputKind::Argument(_)
@@ -397,7 +397,7 @@ pub(crate) fn name_of(input: &Input) -> &str {
     name.unwrap_or(&input.name)
 }
 
-/// The type of the value that an input has, if it has one of C.
+/// Returns the C type of an input's value, if it has one.
 pub(crate) fn input_type(kind: &InputKind) -> Option<Type> {
     match kind {
         InputKind::Argument(ty) | InputKind::Initial(ty) | InputKind::Unwritten(ty) => Some(*ty),

@@ -99,11 +99,13 @@ impl Walker<'_> {
         a == b || x.storage == Storage::Global && y.storage == Storage::Global && x.name == y.name
     }
 
+    /// Whether two types are the same but for qualifiers.
     pub(crate) fn same_type(&self, a: TypeId, b: TypeId) -> bool {
         let types = &self.unit.types;
         a == b || types.kind(a) == types.kind(b)
     }
 
+    /// Adds other variables of the same type in place of a variable.
     pub(crate) fn variable(&mut self, id: ExprId, variable: VarId, root: &Root) {
         let ty = self.unit.variable(variable).ty;
         let Some(span) = self.editable(id) else {
@@ -155,6 +157,7 @@ impl Walker<'_> {
             || self.unit.types.integer_kind(ty).is_some()
     }
 
+    /// Whether a type is arithmetic or a pointer.
     pub(crate) fn is_scalar(&self, ty: TypeId) -> bool {
         matches!(self.unit.types.kind(ty), TypeKind::Pointer(_)) || self.is_arithmetic(ty)
     }
@@ -175,7 +178,7 @@ impl Walker<'_> {
         self.add(id, span, found);
     }
 
-    /// Conditions beside a condition.
+    /// Adds conditions beside a condition, joined by `&&` or `||`.
     pub(crate) fn beside(&mut self, id: ExprId, parent: Option<ExprId>, role: Role, root: &Root) {
         let function = self.function;
         let logical = matches!(

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use patchwright_csource::lex;
 use patchwright_text::Edit;
 
-/// A text as it would stand on one line, without comments.
+/// Returns the text on one line, without comments.
 pub(crate) fn on_one_line(text: &[u8]) -> Cow<'_, [u8]> {
     let mut pairs = text.windows(2);
     let is_laid_out = text.contains(&b'\n') || pairs.any(|two| matches!(two, b"/*" | b"//"));
@@ -15,7 +15,7 @@ pub(crate) fn on_one_line(text: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-/// Whether the edit makes `x = x` of an assignment to a variable: nobody wants to read that.
+/// Whether the edit turns an assignment into `x = x`; such a patch is not reported.
 pub(crate) fn is_self_assignment(source: &[u8], edit: &Edit) -> bool {
     let before = source[..edit.span.start as usize].trim_ascii_end();
     let Some(target) = before.strip_suffix(b"=") else {
@@ -136,7 +136,7 @@ pub(crate) fn is_of_name(byte: u8) -> bool {
     lex::is_word(byte) || byte == b'.'
 }
 
-/// Variables with their members, and what stands between them.
+/// Splits a text into variables with their members, and the words and signs between them.
 pub(crate) fn tokens(text: &[u8]) -> Vec<&[u8]> {
     let mut found = Vec::new();
     let mut at = 0;

@@ -34,7 +34,7 @@ pub(crate) struct Beyond<'b> {
 }
 
 impl Beyond<'_> {
-    /// Nothing, for candidates that nothing speaks for yet.
+    /// Nothing beyond building and testing, for candidates whose likelihood is not known yet.
     pub(crate) const TRIED: Beyond<'static> = Beyond {
         scrutinize: None,
         passes: &|_| {},

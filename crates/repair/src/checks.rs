@@ -8,10 +8,10 @@ use std::{
 
 use crate::{patch::Patch, rejection::Rejection};
 
-/// How long showing a patch early waits for the report, which has it, too.
+/// The time that an early patch waits before it is shown. The report has the patch too, and may come first.
 pub const TOLD_AFTER: Duration = Duration::from_secs(2);
 
-/// What this run knows of diffs, and the patches that were verified while the search went on.
+/// The verification results of this run by diff, and the patches that were verified during the search.
 #[derive(Debug, Default)]
 pub(crate) struct Checks {
     known: Mutex<BTreeMap<Vec<u8>, Option<Rejection>>>,
@@ -26,26 +26,30 @@ impl Checks {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Why the program with this change is no repair, or that it is one; `None` if that is not known.
+    /// Returns the known result for a diff: the reason for rejecting it, or `None` inside for a repair. The outer `None` means that it was
+    /// not checked.
     pub(crate) fn of(&self, diff: &[u8]) -> Option<Option<Rejection>> {
         self.known().get(diff).cloned()
     }
 
+    /// Remembers the result of checking the program with this change.
     pub(crate) fn keep(&self, diff: &[u8], rejection: &Option<Rejection>) {
         self.known().insert(diff.to_vec(), rejection.clone());
     }
 
+    /// The objections of sanitizers by change; `None` for a change without one.
     pub(crate) fn objections(&self) -> MutexGuard<'_, BTreeMap<Vec<u8>, Option<String>>> {
         let objections = self.objections.lock();
         objections.unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What sanitizers say against the program with this change, or that they say nothing; `None` if they were not asked.
+    /// Returns the known objection of sanitizers to a diff, or `None` inside if they have none. The outer `None` means that they were not
+    /// asked.
     pub(crate) fn objection(&self, diff: &[u8]) -> Option<Option<String>> {
         self.objections().get(diff).cloned()
     }
 
-    /// A patch is told.
+    /// Notes that a patch is shown to the user.
     pub(crate) fn show(&self, patch: &Patch) {
         let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
         shown.push((Instant::now(), patch.clone()));

@@ -16,7 +16,7 @@ pub(crate) const PERTURB: &str = "MALLOC_PERTURB_";
 /// After so many patches with undefined behaviour, no further ones are tried.
 pub(crate) const MOST_UNDEFINED: usize = 20;
 
-/// What is known not to speak against a candidate.
+/// The checks that a candidate has passed already.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cleared {
     /// What the compiler says of values that are read and were never written.
@@ -27,7 +27,7 @@ pub(crate) struct Cleared {
     pub(crate) in_trials: BTreeSet<Kind>,
 }
 
-/// What is different.
+/// The circumstances that differ from those of the tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
     /// Fresh memory holds other bytes.
@@ -56,7 +56,7 @@ impl Kind {
         }
     }
 
-    /// What programs that are built so have in them; `None` if nothing tells.
+    /// Returns a text that programs built in these circumstances contain; `None` if there is none.
     pub(crate) fn mark(self) -> Option<&'static str> {
         match self {
             Kind::Perturbed | Kind::Filled => None,
@@ -73,6 +73,7 @@ impl Kind {
         }
     }
 
+    /// Returns the environment of tests with the variables that make these circumstances.
     pub(crate) fn environment(self, tests: &Environment) -> Environment {
         let mut environment = tests.clone();
         let own = environment.set.contains_key(OsStr::new(PERTURB));

@@ -47,7 +47,7 @@ impl<'a> CleanCopy<'a> {
         CleanCopy::of(base, name, prepared, project, surroundings)
     }
 
-    /// As [`CleanCopy::start`], a copy of the project as it is, neither made ready nor built.
+    /// Makes a copy of the project as it is, neither made ready nor built.
     ///
     /// # Errors
     /// When it cannot be made.
@@ -60,7 +60,7 @@ impl<'a> CleanCopy<'a> {
         CleanCopy::of(&project.root, name, prepared, project, surroundings)
     }
 
-    /// As [`CleanCopy::start`], a copy of another copy of the program, at `base`.
+    /// Makes a copy of another copy of the program, at `base`.
     ///
     /// # Errors
     /// When it cannot be made.
@@ -82,8 +82,8 @@ impl<'a> CleanCopy<'a> {
         })
     }
 
-    /// What the compiler says of values that a candidate reads and that were certainly never written, and says nothing of in the
-    /// untouched program.
+    /// Returns the compiler's warning about values that a candidate certainly reads unwritten, if the untouched program has no such
+    /// warning.
     ///
     /// # Errors
     /// When the compiler cannot be run, or files cannot be written.
@@ -105,7 +105,7 @@ impl<'a> CleanCopy<'a> {
         Ok(found.difference(&known).next().cloned())
     }
 
-    /// What a candidate may use without a value, as far as the analysis of definite values sees it, and the untouched program does not.
+    /// Returns what a candidate may use without a value and the untouched program does not, by the analysis of definite values.
     ///
     /// # Errors
     /// When clang cannot be run, or files cannot be written.
@@ -117,7 +117,7 @@ impl<'a> CleanCopy<'a> {
         untouched.objection(&mut self.worker, self.prepared, candidate)
     }
 
-    /// Which of these functions use nothing without a value in a text of a file that they do not use in the untouched one.
+    /// Returns those of the functions that use nothing without a value which the untouched text does not use likewise.
     ///
     /// # Errors
     /// When clang cannot be run, or files cannot be written.
@@ -139,12 +139,12 @@ impl<'a> CleanCopy<'a> {
         Ok(self.worker.runner.run(request)?.ending.is_success())
     }
 
-    /// The copy's tree.
+    /// Returns the tree of the copy.
     pub(crate) fn sandbox(&self) -> &Sandbox {
         &self.worker.sandbox
     }
 
-    /// A folder for files of ours that programs in the copy see, and where they see it.
+    /// Returns a folder for Patchwright's own files, and the path at which programs in the copy see it.
     pub(crate) fn run_folders(&self) -> (&std::path::Path, &std::path::Path) {
         (self.worker.run_folder(), &self.run_path)
     }

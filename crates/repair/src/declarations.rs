@@ -37,19 +37,20 @@ use crate::{
 use evidence::Expected;
 use tried::{DeclarationTurn, Tried};
 
-/// When this share of the time is over without a patch, they come before what is left of this cost: they are few, and what is left
-/// would take the rest.
+/// When this share of the time is over without a patch, changes of declarations come before the other candidates of their cost. They are
+/// few, and the others would take the rest of the time.
 const LATEST_DECLARATIONS: f64 = 0.5;
 
-/// They have this share of a budget, as long as there is something else to try: each costs a build, and few mistakes are in declarations.
+/// The share of a budget that changes of declarations get while other candidates are left. Each costs a build, and few mistakes are in
+/// declarations.
 const SHARE: f64 = 0.125;
 
-/// So many are built at most.
+/// The largest number of changed declarations that are built.
 const MOST_BUILDS: usize = 96;
 
 impl Search<'_> {
-    /// Tries changes of declarations, if they are still to be tried; whether they were. `is_last` says that there is nothing else to try.
-    /// Cancelling interrupts the search.
+    /// Tries changes of declarations if they are still to be tried, and returns whether they were. `is_last` says that there is nothing
+    /// else to try. Cancelling interrupts the search.
     ///
     /// # Errors
     /// When copies cannot be made or run.

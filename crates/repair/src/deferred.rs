@@ -14,7 +14,7 @@ const LAST_EXECUTIONS: u64 = 5000;
 const EARLY_EXECUTIONS: u64 = 128;
 const EARLY_SHARE: u64 = 4;
 
-/// So many candidates are remembered one by one. Beyond, they are left out.
+/// The largest number of candidates that are remembered one by one. Beyond, they are left out.
 const MOST_REMEMBERED: usize = 1 << 20;
 
 impl Search<'_> {
@@ -53,8 +53,8 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Executes candidates that were put off and cost less than this, if nothing was found so far, until they have had their share.
-    /// Whether there were any.
+    /// Executes candidates that were put off and cost less than `cost`, if nothing was found so far, until they have had their share.
+    /// Returns whether there were any.
     pub(crate) fn explore_deferred_below(
         &mut self,
         cost: u32,

@@ -14,7 +14,7 @@ use crate::{
     search::Search,
 };
 
-/// So many statements are tried.
+/// The largest number of statements that are tried.
 const MOST_STATEMENTS: usize = 4;
 
 impl Search<'_> {

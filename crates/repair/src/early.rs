@@ -34,13 +34,13 @@ const MOST_VERIFIED: usize = 3;
 /// When so many have passed, others can wait until the next locations have been looked at.
 const ENOUGH_SHOWN: usize = 3;
 
-/// So many classes wait at most: the report has room for some, and the first ones are the cheapest.
+/// The largest number of waiting classes. The report has room for some of them, and the first ones are the cheapest.
 const MOST_WAITING: usize = 64;
 
 /// So often it is looked whether it is time for another one.
 const PACE: Duration = Duration::from_millis(100);
 
-/// Verifies what the search finds.
+/// Verifies candidates that pass all tests while the search goes on, so that the user sees a patch early.
 pub(crate) struct Early<'e, 'a> {
     pub(crate) prepared: &'e Prepared,
     pub(crate) project: &'a Project,
@@ -99,7 +99,7 @@ impl Drop for Ender<'_, '_, '_> {
 }
 
 impl<'e, 'a> Early<'e, 'a> {
-    /// Nothing is verified yet.
+    /// Starts with an empty queue.
     pub(crate) fn new(
         prepared: &'e Prepared,
         project: &'a Project,
@@ -117,12 +117,12 @@ impl<'e, 'a> Early<'e, 'a> {
         }
     }
 
-    /// How many classes have turned out to hold no patch, as far as their first candidates tell.
+    /// Returns the number of classes whose first candidates have failed verification.
     pub(crate) fn rejected(&self) -> usize {
         self.rejected.load(Ordering::Relaxed)
     }
 
-    /// See [`Ender`].
+    /// Returns an [`Ender`].
     pub(crate) fn ender(&self) -> Ender<'_, 'e, 'a> {
         Ender(self)
     }
@@ -160,8 +160,8 @@ impl<'e, 'a> Early<'e, 'a> {
         self.changed.notify_all();
     }
 
-    /// Verifies one after the other until the search is over. Of what passes, half a report is shown at once, and has its place there;
-    /// of the rest the final verification only knows the result.
+    /// Verifies waiting candidates one by one until the search is over. Up to half a report of those that pass is shown at once and keeps
+    /// its place in the report. The final verification reuses the results of the others.
     pub(crate) fn work(&self) {
         self.verify_all();
         self.queue().has_ended = true;
@@ -212,7 +212,7 @@ impl<'e, 'a> Early<'e, 'a> {
             .scrutiny(self.project, self.options, &surroundings);
     }
 
-    /// Waits until what the search has found is verified, until enough of it has been shown, or for so long at most.
+    /// Waits until the search's finds are verified or enough patches are shown, at most for this time.
     pub(crate) fn catch_up(&self, most: Duration) {
         let begun = Instant::now();
         let mut queue = self.queue();

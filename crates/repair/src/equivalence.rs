@@ -65,8 +65,8 @@ impl Compilations {
         Compilations { worker, sources }
     }
 
-    /// The code of `text` in the place of `file`; `None` if it does not compile, or it is not known how, or if it has no
-    /// code of the function `wanted`.
+    /// Returns the machine code of `text` in place of `file`. `None` if it does not compile, if its compilation is unknown, or if the
+    /// function `wanted` has no code.
     ///
     /// # Errors
     /// When the compiler cannot be run, or files cannot be written.

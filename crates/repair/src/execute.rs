@@ -33,7 +33,7 @@ const WORTH_A_PROOF: Duration = Duration::from_millis(250);
 /// The same for a program in which a variable is watched for the first time: every place logs.
 const WATCHED_CPU_FACTOR: u32 = 60;
 
-/// The same where all locations log.
+/// The factor for the processor time of a run in which all locations log.
 pub(crate) const SURVEYED_CPU_FACTOR: u32 = 30;
 
 /// Sanitizers that look for names when they report: that takes longer than most tests, and nobody reads the report.
@@ -110,8 +110,8 @@ impl Search<'_> {
         Ok(runs)
     }
 
-    /// An execution whose states were not all seen tells about its own candidate only: whether
-    /// that one passes the other tests, too.
+    /// Finishes the tests of a candidate whose execution had states that were not all seen. Such an execution decides its own candidate
+    /// only.
     pub(crate) fn passes_rest(
         &mut self,
         unit: usize,
@@ -133,6 +133,7 @@ impl Search<'_> {
         Ok(true)
     }
 
+    /// Runs a test with the candidate that `code` computes at the hole of a unit.
     pub(crate) fn run(
         &self,
         unit: usize,
@@ -337,8 +338,8 @@ impl Search<'_> {
         Ok(found)
     }
 
-    /// How much processor time a test is expected to take. A failing test may have ended early, so the untouched program does
-    /// not show how much a pass takes. Then the time is expected that three of four passing tests need at most.
+    /// Returns the processor time that a test is expected to take. A failing test may have ended early, so its own time says little. Then
+    /// the time counts that three of four passing tests need at most.
     pub(crate) fn expected_cpu(&self, test: usize) -> Duration {
         let known = &self.prepared.baseline.tests[test];
         match known.verdict.is_pass() {

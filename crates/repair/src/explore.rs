@@ -472,8 +472,8 @@ impl Search<'_> {
         };
     }
 
-    /// Finds out what the candidates of a group give in the state that the classes ask for: by themselves and in the
-    /// states behind it, too, or together with other groups.
+    /// Evaluates the candidates of a group in the state that the classes ask for. Small groups are evaluated in the following states too,
+    /// or together with other groups.
     fn ask(&self, exploration: &mut Exploration<'_>, group: GroupId, state: u32) {
         let Status::Open {
             passed,

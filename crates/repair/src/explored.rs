@@ -20,7 +20,7 @@ const MEMBERS_LOOKED_AT: usize = 2000;
 /// Members of a plausible class that are kept, of each kind of change.
 pub(crate) const KEPT_MEMBERS: usize = 40;
 
-/// So many locations are named whose candidates cannot be told apart.
+/// The number of locations without classes that messages name.
 const PLACES_TOLD: usize = 3;
 
 impl Search<'_> {

@@ -44,7 +44,7 @@ impl Unit {
     }
 }
 
-/// Locations, and what their spaces are made of.
+/// The locations of a run with everything of which their spaces are made.
 #[derive(Clone, Copy)]
 pub(crate) struct Locations<'a> {
     pub(crate) holes: &'a [HoleEntry],
@@ -53,7 +53,7 @@ pub(crate) struct Locations<'a> {
 }
 
 impl Locations<'_> {
-    /// The space of a unit within limits: for assignments as far as this cost, for others all of it.
+    /// Returns the candidates of a unit within limits: for assignments up to this cost, for others all.
     pub(crate) fn space(&self, unit: &Unit, cost: u32, limits: SpaceLimits) -> Space {
         let entry = &self.holes[unit.entry];
         let file = &self.files[entry.file];
@@ -136,13 +136,13 @@ pub struct Length {
     endless: usize,
 }
 
-/// So many executions may visit a place without end until those that are likely to do so are ended.
+/// The number of executions that may visit a place without end. After these, executions that are likely to do so are ended early.
 const MOST_ENDLESS: usize = 4;
-/// And only those that meet more states than so many,
+/// The number of states above which an execution counts as likely to run on,
 const LEAST_STATES: usize = 4096;
-/// or visit it more often,
+/// or the number of visits,
 const LEAST_VISITS: u64 = 100_000;
-/// and so many times as many as those that ended by themselves.
+/// if it also has this many times as many as the executions that ended by themselves.
 const LENGTH_FACTOR: usize = 16;
 
 impl Length {

@@ -8,13 +8,13 @@ use patchwright_text::Span;
 
 use crate::options::RepairOptions;
 
-/// So many statements of a stack are looked at for what they demand.
+/// The number of statements of a stack that are looked at for what they demand.
 const FRAMES: usize = 4;
 
 /// The locations of the second round, if the user has given a budget of at least [`LONG`].
 pub(crate) const MANY_LOCATIONS: usize = 1500;
 
-/// Where so many times the wanted locations are as suspicious as each other, none of them is looked at if there are others.
+/// If more than so many times the wanted locations share one suspicion, none of them is taken while there are others.
 pub(crate) const TIE_FACTOR: usize = 3;
 
 /// Returns where to cut a list after about `wanted` entries, if those in `tie` are equal: behind them, or before them if they are too many
@@ -86,8 +86,8 @@ impl Focus {
         self.places[self.found.innermost(file, span)? as usize]
     }
 
-    /// The place in the order of the most suspicious of what a location holds: an expression holds the operands in it, which may be executed by
-    /// other tests than its beginning. `None` when not all failing tests execute any of it.
+    /// Returns the place in the order of the most suspicious part of a location. An expression includes its operands, which other tests may
+    /// execute. `None` unless all failing tests execute a part of it.
     pub(crate) fn place_of(&self, relative: &Path, hole: &Hole) -> Option<usize> {
         let own = self.place(relative, hole.span);
         if !matches!(
@@ -103,7 +103,7 @@ impl Focus {
         held.chain(own).min()
     }
 
-    /// How suspicious the statement at a place of the order is, by the tests that execute it.
+    /// Returns the suspicion of the statement at a place of the order, by the tests that execute it.
     pub(crate) fn score(&self, place: usize) -> f64 {
         self.ranked[place].score
     }

@@ -19,7 +19,7 @@ use crate::{
     ranking::ranked, search::Search,
 };
 
-/// So many members of a class are halves: what else passes the same tests may be what fits the other half.
+/// The number of members of a class that are halves. Another member that passes the same tests may fit the other half.
 const MEMBERS: usize = 2;
 
 /// How far halves are sought.

@@ -145,7 +145,7 @@ pub(crate) fn assignment_place(entry: &HoleEntry) -> Option<AssignmentPlace> {
     })
 }
 
-/// A woven touch.
+/// Converts a touch for weaving.
 pub(crate) fn touch(point: &TouchPoint) -> Touch {
     Touch {
         span: point.span,

@@ -7,7 +7,8 @@ use crate::patch::Patch;
 /// How a repair of two places is called where patches have a kind of change.
 const NAME: &str = "two_places";
 
-/// A change, and one of the program with it, as one change of the source; and the text. `changed` is the text with the first.
+/// Joins a change and a second change of the changed program to one change of the source. Returns it with the text. `changed` is the text
+/// after the first change.
 pub(crate) fn completed(
     source: &[u8],
     first: &Patch,

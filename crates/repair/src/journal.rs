@@ -19,7 +19,7 @@ use crate::{RepairOptions, rejection::Rejection, run::Run};
 
 const VERSION: u32 = 4;
 
-/// So many bytes are kept at most: some tens of times as much before compression. What is executed beyond is executed again by
+/// The largest number of bytes that are kept: some tens of times as much before compression. What is executed beyond is executed again by
 /// a resumed run.
 const MOST_BYTES: u64 = 128 << 20;
 
@@ -115,7 +115,7 @@ impl Journal {
         self.add(&Line::Baseline(baseline.clone()))
     }
 
-    /// What an execution has shown, if it is known.
+    /// Returns the kept result of an execution.
     pub(crate) fn execution(&self, key: Digest) -> Option<Run> {
         unpacked(self.executions.get(&key.to_string())?)
     }
@@ -131,7 +131,7 @@ impl Journal {
         }
     }
 
-    /// What the final verification has said of a diff, if it is known.
+    /// Returns the kept result of the final verification of a diff.
     pub(crate) fn verification(&self, diff: &[u8]) -> Option<&Option<Rejection>> {
         self.verifications.get(&name_of(diff))
     }

@@ -32,6 +32,7 @@ pub(crate) struct Judge<'a> {
 }
 
 impl<'a> Judge<'a> {
+    /// Prepares to order patches. `crash` says that a failing test crashes.
     pub(crate) fn new(
         holes: &'a [HoleEntry],
         files: &'a [SourceFile],
@@ -50,7 +51,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// How unlikely a change at a location is, in bits, wherever tests execute it; `None` if it changes no text.
+    /// Returns the unlikelihood of a change at a location in bits, wherever tests execute it; `None` if it changes no text.
     pub(crate) fn bits(
         &self,
         location: usize,

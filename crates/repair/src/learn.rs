@@ -12,10 +12,10 @@ use crate::{
 /// States and classes take about this much memory at most. What is executed beyond is known by itself only.
 const MOST_BYTES: usize = 400 << 20;
 
-/// So many states of an execution that went on unobserved are kept.
+/// The largest number of states that are kept of an execution which went on unobserved.
 const MOST_BEGINNING: usize = 4096;
 
-/// What an execution has told.
+/// The result of an execution, as far as it teaches something about candidates.
 pub(crate) enum Learnt {
     /// A class.
     Class,

@@ -31,7 +31,7 @@ const MOST_CANDIDATES: usize = 50_000;
 /// Candidates that cost more come in the order of the whole search.
 const MOST_COST: u32 = 4;
 
-/// So many members of a group are read: they do the same in all that the tests show.
+/// The number of members of a group that are read. All members do the same as far as the tests show.
 const MEMBERS_READ: usize = 400;
 
 /// Where no survey groups candidates, so many of a location and cost are read, and so many of these wait for their turn.
@@ -46,8 +46,8 @@ const AT_ONE_LOCATION: u64 = 10;
 /// Groups of the location whose turn it is have theirs at once if they have at most so many bits more: workers share them.
 const AT_ONCE: f64 = 1.0;
 
-/// What a brief round executes is so likely: four in five fixes of real histories that the search can make are
-/// (`patchwright-bench fixes`). What is less likely waits for what is likelier at many other locations.
+/// The unlikelihood in bits up to which a brief round executes candidates. Four in five fixes of real histories that the search can make
+/// are within it (`patchwright-bench fixes`). Less likely candidates wait for the likelier ones of other locations.
 pub(crate) const BITS_OF_BRIEF: f64 = 10.0;
 
 /// The part of the time for the search that likely candidates have.
@@ -71,7 +71,7 @@ const BITS_OF_UNKNOWN: f64 = 1.0;
 /// The best candidate of one in so many locations is likelier than what is expected of those that are not read yet.
 const EXPECTED_OF: usize = 10;
 
-/// So many locations are read before anything is expected.
+/// The number of locations that are read before anything is expected.
 const READ_AT_LEAST: usize = 12;
 
 /// Candidates that the tests do not tell apart, as far as a survey shows, waiting for their turn.

@@ -9,7 +9,8 @@ use crate::{RepairError, clean_copy::CleanCopy};
 /// An object in a copy, for a moment.
 const OBJECT: &str = ".patchwright-object.o";
 
-/// Compiles a source of ours into a folder of this name; where programs of the copy see the object. `None` where it cannot be compiled.
+/// Compiles a source of Patchwright's into a folder of this name, and returns the object's path as programs of the copy see it. `None` if
+/// it cannot be compiled.
 ///
 /// # Errors
 /// When files cannot be written.

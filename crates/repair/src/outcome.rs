@@ -24,7 +24,7 @@ pub struct TwoPlaces {
 }
 
 impl TwoPlaces {
-    /// Adds what another search did.
+    /// Adds the counts of another search.
     pub(crate) fn add(&mut self, other: TwoPlaces) {
         self.searches += other.searches;
         self.executions += other.executions;
@@ -154,7 +154,7 @@ pub struct Verified {
 }
 
 impl RepairOutcome {
-    /// Of a run whose time was up before the search had begun.
+    /// Makes the outcome of a run whose time was up before the search began.
     pub(crate) fn out_of_time(ended_in: &'static str, phases: Phases) -> Self {
         let stats = Stats {
             out_of_time: true,
@@ -171,7 +171,7 @@ impl RepairOutcome {
 }
 
 impl Stats {
-    /// With what is known of the locations that were looked at.
+    /// Adds the numbers of locations and of functions that were left alone.
     pub(crate) fn with_locations(self, instrumented: &Instrumented) -> Self {
         let whole = || instrumented.holes.iter().filter(|hole| !hole.is_partial);
         let functions: BTreeSet<u32> = whole().map(|entry| entry.function.0).collect();

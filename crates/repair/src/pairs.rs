@@ -21,7 +21,7 @@ const HALVES_LEVEL: u32 = 3;
 const PAIRS_SHARE: f64 = 0.75;
 
 impl Search<'_> {
-    /// Seeks changes of two places that cost less than this level each, if nothing is found so far; whether the search is over.
+    /// Seeks changes of two places that each cost less than `level`, if nothing was found so far. Returns whether the search is over.
     ///
     /// # Errors
     /// As for [`two_places::search`].

@@ -27,7 +27,7 @@ impl Rank {
         kind(self).cmp(&kind(other)).then(by_bits)
     }
 
-    /// Of a patch that makes the changes of two.
+    /// Returns the rank of a patch that makes the changes of both.
     pub(crate) fn and(self, other: Rank) -> Rank {
         Rank {
             is_evasion: self.is_evasion || other.is_evasion,

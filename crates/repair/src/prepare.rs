@@ -100,7 +100,7 @@ impl LookedAt {
 }
 
 impl Prepared {
-    /// It takes little time to ask whether a patch passes only by what C does not define.
+    /// Whether it takes little time to ask if a patch passes only by undefined behaviour.
     pub(crate) fn is_scrutinized_quickly(&self) -> bool {
         self.scrutiny.get().is_some() || self.scrutiny_time <= QUICK
     }

@@ -30,13 +30,13 @@ const UNKNOWN: Rank = Rank {
     location: usize::MAX,
 };
 
-/// So many suspicious lines are told.
+/// The largest number of suspicious lines that are told.
 const MOST_SUSPECTS: usize = 40;
 
-/// So many functions are told, those with the most suspicious lines.
+/// The largest number of functions that are told, those with the most suspicious lines.
 const MOST_FUNCTIONS: usize = 5;
 
-/// So many failing tests are told.
+/// The largest number of failing tests that are told.
 const MOST_TESTS: usize = 20;
 
 /// Of longer files that belong to a test the beginning is told.

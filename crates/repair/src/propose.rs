@@ -21,16 +21,16 @@ use crate::{
     ranking::{MEMBERS_REPORTED, Places, Proposal, ranked},
 };
 
-/// So many members of a class are compiled, to see how many programs they are.
+/// The number of members of a class that are compiled, to count the different programs among them.
 const MEMBERS_COMPILED: usize = 6;
 
-/// So many texts are compiled at most for that, over all classes.
+/// The largest number of texts that are compiled for that, over all classes.
 const MOST_COMPILED: usize = 300;
 
 /// With so many bytes less a text is shorter than another one; `> 17` is not for `>= 18`.
 const SHORTER_BY: i64 = 3;
 
-/// So many later candidates that are nearer to the program's text are compiled for each that is proposed.
+/// The number of later candidates nearer to the program's text that are compiled for each proposed candidate.
 const NEARER_COMPILED: usize = 6;
 
 /// A candidate to verify.
@@ -60,7 +60,7 @@ struct Codes {
     proposed: Vec<Code>,
 }
 
-/// So many proposals are compiled ahead.
+/// The number of proposals that are compiled ahead.
 const AHEAD: usize = 8;
 
 /// A text of a source, and the function whose code is wanted if it is one.
@@ -187,12 +187,12 @@ impl<'f> Selection<'f> {
         })
     }
 
-    /// How many that have been shown as verified are still to come.
+    /// Returns how many of the patches shown as verified are still to come.
     pub(crate) fn shown_left(&self) -> usize {
         self.shown.len()
     }
 
-    /// The next candidate; the next of those that have been shown as verified if there is room for no other.
+    /// Returns the next candidate. With `only_shown` there is room only for candidates that were shown as verified.
     ///
     /// # Errors
     /// When texts cannot be compiled.
@@ -339,7 +339,7 @@ impl<'f> Selection<'f> {
         Ok(None)
     }
 
-    /// Removes the copy; how many candidates were the same as the untouched program or as another one.
+    /// Removes the copy. Returns how many candidates equal the untouched program or another candidate.
     ///
     /// # Errors
     /// When the copy cannot be removed.

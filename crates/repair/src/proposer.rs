@@ -23,7 +23,7 @@ pub struct Task {
     pub functions: Vec<FunctionText>,
 }
 
-/// A test that fails.
+/// A failing test, as the proposing program gets it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FailingTest {
     /// Its name.
@@ -47,7 +47,7 @@ pub struct CaseText {
     pub status: i32,
 }
 
-/// A suspicious line.
+/// A suspicious line, as the proposing program gets it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Suspect {
     /// The file, relative to the project's root.
@@ -133,6 +133,7 @@ pub struct Proposals {
     state: Mutex<State>,
 }
 
+/// What has happened between the search and the proposing program.
 #[derive(Debug, Default)]
 pub(crate) struct State {
     /// The task has been told.
@@ -164,6 +165,7 @@ impl Proposals {
         })
     }
 
+    /// Locks the state.
     pub(crate) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

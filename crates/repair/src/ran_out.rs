@@ -22,16 +22,16 @@ use crate::{
     search::Search,
 };
 
-/// So many times as much processor time an execution gets the next time.
+/// The factor by which an execution gets more processor time in its next turn.
 pub(crate) const LONGER: u32 = 8;
 
-/// When a cost begins, so many executions of candidates that cost less are done again: each takes as long as dozens of others.
+/// The number of executions with more time at the beginning of a cost. Each takes as long as dozens of others.
 pub(crate) const EARLY_EXECUTIONS: usize = 6;
 
 /// This share of a budget may go there each time.
 const EARLY_SHARE: f64 = 0.03;
 
-/// So many when all others have been explored: with [`LONGER`] times as much time, with that once more, and so on.
+/// The numbers of executions with more time when everything else is explored: with [`LONGER`] times as much time, with that once more, and so on.
 const LAST_EXECUTIONS: [usize; 3] = [24, 6, 2];
 
 /// See [`LAST_EXECUTIONS`].
@@ -58,7 +58,7 @@ pub(crate) fn has_run_out(verdict: &ClassVerdict) -> bool {
 }
 
 impl Search<'_> {
-    /// Remembers an execution that was ended, if it can have more time than it had.
+    /// Remembers an execution that ran out of time, if it can have more time.
     pub(crate) fn note_ran_out(
         &mut self,
         (unit, cost): (usize, u32),

@@ -53,6 +53,7 @@ pub(crate) struct Places<'f> {
 }
 
 impl Instrumented {
+    /// Returns what the order of patches needs to know of their places.
     pub(crate) fn places(&self) -> Places<'_> {
         Places {
             holes: &self.holes,
@@ -64,7 +65,7 @@ impl Instrumented {
 }
 
 impl Proposal<'_> {
-    /// The changed file, its text and what changes in it; `None` if nothing does.
+    /// Returns the changed file, its text after the change, and the diff; `None` if nothing changes.
     pub(crate) fn applied<'f>(
         &'f self,
         places: Places<'f>,
@@ -78,7 +79,7 @@ impl Proposal<'_> {
         (!diff.is_empty()).then_some((file, text, diff))
     }
 
-    /// By index, the tests that execute what it changes, if that is known.
+    /// Returns the indices of the tests that execute what the candidate changes, if that is known.
     pub(crate) fn visited_by<'f>(&self, places: Places<'f>) -> Option<&'f BTreeSet<usize>> {
         match self.schema {
             // What is declared elsewhere changes there, too.
@@ -90,14 +91,14 @@ impl Proposal<'_> {
         }
     }
 
-    /// The function of the file as it was in whose body it changes something, if it is one.
+    /// Returns the function of the original file whose body the candidate changes, if it is one.
     pub(crate) fn function<'f>(&self, places: Places<'f>) -> Option<&'f Function> {
         let entry = &places.holes[self.found.entry];
         let is_local = self.found.is_local && self.found.header.is_none();
         is_local.then(|| &places.files[entry.file].unit.functions[entry.hole.function])
     }
 
-    /// It as a patch, as yet the first one of the first class.
+    /// Converts it to a patch, for now the first of the first class.
     pub(crate) fn patch(&self, places: Places<'_>, diff: Vec<u8>) -> Patch {
         let entry = &places.holes[self.found.entry];
         let (changed, text) = self.found.changed(places.holes, places.files);
@@ -139,25 +140,25 @@ impl Proposal<'_> {
         self.traits.takes_out
     }
 
-    /// How much of the program's words and signs it changes.
+    /// Returns how many of the program's words and signs the candidate changes.
     pub(crate) fn distance(&self) -> usize {
         self.traits.distance
     }
 
-    /// How many characters the text gains.
+    /// Returns how many characters the text gains.
     pub(crate) fn growth(&self) -> i64 {
         self.traits.growth
     }
 }
 
-/// So many candidates that differ in a number only are reported before all others: which of them is right nobody can tell, and
-/// they would leave no room for anything else.
+/// The number of candidates differing in a number only that are reported before all others. Tests cannot tell which of them is right, and more
+/// would leave no room for anything else.
 const NUMBERS_REPORTED: usize = 2;
 
 /// So many of one location are reported before those of other locations.
 const PATCHES_OF_LOCATION: usize = 4;
 
-/// Most patches of one class in a report that has room for other classes.
+/// The most patches of one class in a report that has room for other classes.
 pub(crate) const MEMBERS_REPORTED: usize = 4;
 
 /// Of the nearness of a crash itself, what the function has in which it happens, and the statement that calls it.
@@ -285,7 +286,7 @@ pub(crate) fn ranked<'f>(classes: &'f [FoundClass], places: Places<'_>) -> Vec<P
     proposals
 }
 
-/// How much less likely a change is for where it stands, if failing tests crash.
+/// Returns how much less likely a change is because of its location, in bits, if failing tests crash.
 pub(crate) fn bits_of_location(nearness: f64, nearest: f64, kind: Schema) -> f64 {
     let is_condition = matches!(kind, Schema::Guard | Schema::Refinement);
     if nearness < nearest * NEAR_CRASH {
@@ -297,7 +298,7 @@ pub(crate) fn bits_of_location(nearness: f64, nearest: f64, kind: Schema) -> f64
     }
 }
 
-/// If so many other changes of a statement all pass, no test depends on the statement. Then its deletion is the simplest patch.
+/// If so many changes of one statement pass all tests, no test depends on the statement. Then its deletion is the simplest patch.
 pub(crate) const WAYS_TO_DISFIGURE: usize = 4;
 
 /// Puts a statement taken out before the first of many other changes of it.

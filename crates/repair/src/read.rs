@@ -128,7 +128,8 @@ impl Plan {
     }
 }
 
-/// A function belongs to the first way that has it, so the one that leaves out least comes first.
+/// Orders the ways of compiling a source so that the one with the most functions comes first: a function belongs to the first way that has
+/// it.
 pub(crate) fn largest_first(units: &mut [TranslationUnit]) {
     let size = |unit: &TranslationUnit| -> usize {
         unit.functions.iter().map(|one| one.exprs.len()).sum()
@@ -136,7 +137,7 @@ pub(crate) fn largest_first(units: &mut [TranslationUnit]) {
     units.sort_by_key(|unit| std::cmp::Reverse(size(unit)));
 }
 
-/// So many functions that are left alone are named.
+/// The largest number of functions left alone that a message names.
 const MOST_REFUSED_TOLD: usize = 10;
 
 /// So many locations a statement has at least, on the average. It has mostly three times as many.
@@ -341,6 +342,7 @@ pub(crate) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
+    /// Prepares to read sources in the copy of a worker. `left_alone` gets what cannot be changed.
     pub(crate) fn new(
         worker: &'a mut Worker,
         project: &'a Project,

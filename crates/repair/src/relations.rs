@@ -21,7 +21,7 @@ pub enum Relations {
 }
 
 impl Relations {
-    /// Candidates of such a hole are executed one by one, not in groups of equal values.
+    /// Whether the candidates of such a hole are executed one by one, not in groups of equal values.
     pub(crate) fn is_singly(self) -> bool {
         matches!(self, Relations::Dependency | Relations::None)
     }
@@ -35,7 +35,7 @@ impl Relations {
         }
     }
 
-    /// One execution of the original program shows what all places of a variable have in common.
+    /// Whether one execution of the original program shows what all places of a variable have in common.
     pub(crate) fn joins_places(self) -> bool {
         matches!(self, Relations::Both | Relations::Dependency)
     }

@@ -175,7 +175,7 @@ impl Rounds {
     }
 }
 
-/// A run.
+/// A run of `repair` through its rounds.
 pub(crate) struct Repair<'r, 'a> {
     pub(crate) project: &'a Project,
     pub(crate) wanted: &'r RepairOptions,

@@ -22,7 +22,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// That of a candidate which the probe has no room for: it is not plausible, and decides about no other one.
+    /// The run of a candidate that is too large for the probe: it is not plausible, and decides no other one.
     pub(crate) fn not_executed() -> Self {
         Run {
             verdict: ClassVerdict::Fail(None),

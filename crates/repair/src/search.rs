@@ -47,13 +47,14 @@ const EXECUTIONS_BEYOND_FIRST: u64 = 1200;
 /// Executions that take less are of the usual length, whatever the tests take.
 const SHORT: Duration = Duration::from_millis(10);
 
-/// So many plausible candidates of one location count when the search has found enough: one location may have hundreds that are
+/// The number of plausible candidates of one location that count when the search has found enough: one location may have hundreds that are
 /// all wrong for the same reason.
 const ENOUGH_OF_LOCATION: usize = 5;
 
-/// So many plausible candidates of one class count there: they are one decision.
+/// The number of plausible candidates of one class that count there, because they are one decision.
 const ENOUGH_OF_CLASS: usize = 2;
 
+/// The search for plausible candidates: the units, their classes in each test, and what was found.
 pub(crate) struct Search<'a> {
     pub(crate) suite: &'a TestSuite,
     pub(crate) limits: &'a Limits,
@@ -312,7 +313,7 @@ impl Search<'_> {
             .sort_by_key(|class| place(class).unwrap_or(usize::MAX));
     }
 
-    /// The space of a unit: for assignments as far as this cost, for others all of it.
+    /// Returns the candidates of a unit: for assignments up to this cost, for others all.
     pub(crate) fn space(&mut self, unit: usize, cost: u32) -> Space {
         let space = self.space_within(unit, cost, self.options.space);
         if self.units[unit].target.is_none() {
@@ -355,6 +356,7 @@ impl Search<'_> {
         out_of_time
     }
 
+    /// Whether the search ends: time is up, a bound is reached, or enough was found.
     pub(crate) fn is_over(&mut self) -> bool {
         let out_of_time = self.is_out_of_time();
         let bounds = self.options.bounds;
@@ -395,7 +397,7 @@ impl Search<'_> {
         self.long += weight(took, self.usual.max(SHORT)) - 1;
     }
 
-    /// Failing tests first, then those that have killed most. Measured times have no part in it:
+    /// Returns the order of tests for a location: failing tests first, then those that have killed most. Measured times do not count, so
     /// every run explores in the same order.
     pub(crate) fn order(&self, entry: &HoleEntry) -> Vec<usize> {
         let mut passing: Vec<usize> = self

@@ -9,7 +9,7 @@ use patchwright_exec::{CompileCommand, Project, all_sources, files, includers};
 
 use crate::{RepairError, prepare::Prepared};
 
-/// So many files are named in a message.
+/// The largest number of files that are named in a message.
 const MOST_NAMED: usize = 5;
 
 /// Whether a source includes a file of this name, wherever that is.

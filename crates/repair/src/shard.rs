@@ -15,7 +15,7 @@ use crate::{Patch, RepairOptions, RepairOutcome, Stats};
 /// The name of the schema of a part's file.
 pub const SCHEMA: &str = "patchwright-repair-shard";
 
-/// Its version.
+/// The version of the parts' format.
 pub const VERSION: u32 = 1;
 
 /// What a part has found.
@@ -27,7 +27,7 @@ pub struct Found {
     most: usize,
 }
 
-/// The options of a part: a part does not know what others find, so it does nothing that depends on finding nothing.
+/// Changes the options for a part. A part does not know what others find, so it does nothing that depends on finding nothing.
 pub fn options_of_part(options: &mut RepairOptions) {
     options.places = 1;
     options.widens = false;
@@ -60,7 +60,7 @@ pub fn key(project: &Project, options: &RepairOptions) -> Result<String, FileErr
 }
 
 impl Found {
-    /// What a part has found with these options.
+    /// Takes the result of a part from an outcome with these options.
     pub fn new(outcome: &RepairOutcome, options: &RepairOptions) -> Self {
         Found {
             patches: outcome.patches.clone(),

@@ -28,7 +28,7 @@ struct Single {
 }
 
 impl Search<'_> {
-    /// Explores these candidates of one cost of a unit, each by itself. How many are left when the search is over.
+    /// Explores candidates of one cost of a unit one by one. Returns how many are left when the search is over.
     pub(crate) fn explore_singly(
         &mut self,
         unit: usize,

@@ -17,7 +17,7 @@ pub struct Surroundings<'a> {
 }
 
 impl<'a> Surroundings<'a> {
-    /// The same, with another listener.
+    /// Returns these surroundings with another listener.
     pub(crate) fn telling<'b>(&'b self, events: &'b (dyn Fn(Event) + Sync)) -> Surroundings<'b> {
         Surroundings {
             program: self.program,
@@ -27,7 +27,7 @@ impl<'a> Surroundings<'a> {
         }
     }
 
-    /// The same, ended by another token.
+    /// Returns these surroundings with another token that ends the run.
     pub(crate) fn ended_by(&self, cancel: &CancelToken) -> Surroundings<'a> {
         Surroundings {
             program: self.program,

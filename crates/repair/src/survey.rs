@@ -107,7 +107,7 @@ impl Survey {
         self.units.contains_key(&unit)
     }
 
-    /// How many states there are in all.
+    /// Returns the number of states of all locations.
     pub(crate) fn len(&self) -> usize {
         self.units.values().map(|known| known.states.len()).sum()
     }

@@ -24,8 +24,8 @@ const WORDS: [&str; 4] = ["test", "tests", "unittest", "unittests"];
 /// What stands between the words of a file's name.
 const SEPARATORS: [char; 3] = ['_', '-', '.'];
 
-/// Returns those of the sources, each with its commands, that are tests by their folder or name, or because they include such a one (a header that is
-/// called so aside); none if all are.
+/// Returns the sources that are tests by their folder or name, or that include such a file (a header that is called so aside). If all
+/// sources are tests, none is returned.
 pub fn test_sources(
     sources: &BTreeMap<PathBuf, Vec<CompileCommand>>,
     sandbox: &Sandbox,

@@ -29,7 +29,7 @@ use crate::{
     undefined::{Scrutiny, Trial},
 };
 
-/// So many bodies a text has at most besides those that are there.
+/// The largest number of bodies that a text gets besides its own.
 const MOST_BODIES: usize = 16;
 
 /// The variable that says which bodies are executed.

@@ -16,7 +16,7 @@ const SHORTEST_TAIL: usize = 4;
 /// What an allocation takes beyond its bytes.
 const ALLOCATION: usize = 16;
 
-/// See the module.
+/// The classes of a test as a tree of states (see the module).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tree {
     nodes: Vec<Node>,
@@ -97,7 +97,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// Where every execution begins.
+    /// The root, at which every execution begins.
     pub(crate) const ROOT: Place = Place {
         node: 0,
         at: 0,
@@ -131,7 +131,7 @@ impl Tree {
         self.nodes.capacity() * size_of::<Node>() + self.tail_bytes
     }
 
-    /// What is at a place.
+    /// Returns what is known at a place.
     pub(crate) fn at(&self, place: Place) -> At<'_> {
         let place = self.settled(place);
         match self.nodes.get(place.node as usize) {
@@ -159,7 +159,7 @@ impl Tree {
         }
     }
 
-    /// Where a value leads in the state at a place, if some execution had it there.
+    /// Returns the place to which a value leads from the state at a place, if some execution had the value there.
     pub(crate) fn below(&self, place: Place, value: u64) -> Option<Place> {
         let place = self.settled(place);
         match self.nodes.get(place.node as usize)? {
@@ -229,7 +229,7 @@ impl Tree {
         }
     }
 
-    /// The executions that the tree was made of, but for those that undefined values have ended.
+    /// Returns the executions of which the tree was made, without those that undefined values have ended.
     pub(crate) fn paths(&self) -> Vec<Run> {
         let mut found = Vec::new();
         let mut open = vec![(0, Vec::new())];

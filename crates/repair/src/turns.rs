@@ -1,8 +1,8 @@
 //! Divides the work into turns, so that no location keeps the others waiting.
 //!
 //! One location may have thousands of classes at a cost, or very slow executions, while the right change stands somewhere else.
-//! So the exploration of a location at a cost gets so much work at first; what is left is put off, and gets a multiple when the
-//! next cost has been explored at all other locations.
+//! So the exploration of a location at a cost gets a limited amount of work. The rest is put off, and gets a multiple of it when
+//! the next cost has been explored at all other locations.
 //!
 //! A whole cost may take long, too, where there are many locations. So after some executions of it the alternatives of the next cost have their
 //! turn: they are few, and what is no term is found nowhere else.
@@ -17,22 +17,22 @@ use std::{
 
 use crate::order::Step;
 
-/// What an exploration may spend at first, in executions of the usual length…
+/// The executions of usual length that an exploration may spend at first, whatever the number of tests…
 const FIRST_SLICE: u64 = 256;
 
-/// …and so many for each test: a patch is executed in all of them before it is known to be one.
+/// …and the executions for each test: a patch is known only when it was executed in all of them.
 const FOR_EACH_TEST: u64 = 2;
 
-/// After so many executions at one cost, those alternatives have their turn.
+/// The executions at one cost after which the alternatives of the next cost have their turn.
 const LOOKS_AHEAD_AFTER: u64 = 2000;
 
-/// So many times as much the next time.
+/// The factor by which an exploration may spend more in its next turn.
 const GROWTH: u64 = 4;
 
-/// An execution counts as so many at most.
+/// The most usual executions as which a long execution counts.
 const MOST_WEIGHT: u64 = 256;
 
-/// As how many executions one counts that took so long where so much is usual.
+/// Returns how many usual executions an execution counts as, by its duration.
 pub(crate) fn weight(took: Duration, usual: Duration) -> u64 {
     let mut weight = 1;
     let mut reached = usual * 4;
@@ -73,7 +73,7 @@ pub(crate) struct Turns<'s> {
 }
 
 impl<'s> Turns<'s> {
-    /// Of a search with so many tests.
+    /// Makes the turns of a search with this number of tests.
     pub(crate) fn new(steps: &'s [Step], tests: usize) -> Self {
         Turns {
             steps,
@@ -89,8 +89,7 @@ impl<'s> Turns<'s> {
         }
     }
 
-    /// If after so many executions it is time for it, lets the steps of the next level that are `wanted` have their turn before what is left of
-    /// this one.
+    /// After enough executions, gives the `wanted` steps of the next level their turn before the rest of this level.
     pub(crate) fn look_ahead(&mut self, executions: u64, wanted: impl Fn(&Step) -> bool) {
         let (Some(level), Some(explored)) = (self.level(), self.explored) else {
             return;
@@ -170,7 +169,7 @@ impl<'s> Turns<'s> {
         !self.due.is_empty()
     }
 
-    /// The next one.
+    /// Returns the next turn.
     pub(crate) fn next(&mut self) -> Option<Turn> {
         if let Some(turn) = self.due.pop_front() {
             return Some(turn);

@@ -3,7 +3,7 @@
 use patchwright_csource::lex;
 use patchwright_text::{Edit, Span};
 
-/// So many tokens on each side are compared.
+/// The number of tokens on each side that are compared.
 const CONTEXT: usize = 3;
 
 /// What is only inserted has to have so many equal tokens round it, on each side one at least.
@@ -12,7 +12,7 @@ const LEAST_ROUND_INSERTION: usize = 4;
 /// What is replaced, which is equal itself.
 const LEAST_ROUND_REPLACEMENT: usize = 2;
 
-/// So many places are returned at most.
+/// The largest number of places that are returned.
 const MOST_TWINS: usize = 6;
 
 /// Repeats the change of an edit at all other places where the same tokens stand amid the same neighbours. The places that are

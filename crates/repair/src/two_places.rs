@@ -43,7 +43,7 @@ use crate::{
 /// Searches for changes of one place at most, each for another failing test.
 const MOST_AIMS: usize = 4;
 
-/// So many changes of one place are kept of each search.
+/// The number of changes of one place that each search keeps.
 const PARTS_OF_SEARCH: usize = 16;
 
 /// The same while the search for a single place goes on: each is built twice.
@@ -52,7 +52,7 @@ const PARTS_CHEAP: usize = 8;
 /// So many of them, the cheapest and of these those that pass most, are completed by a search in the program with them.
 const COMPLETED_OF_SEARCH: usize = 3;
 
-/// So many pairs are built and tested at most after each search.
+/// The largest number of pairs that are built and tested after each search.
 const MOST_PAIRS: usize = 60;
 
 /// Executions that each search may take, if the one for a single place has taken fewer.
@@ -86,7 +86,7 @@ pub(crate) struct Extent {
 }
 
 impl Extent {
-    /// After a search for a change of one place that took so many executions.
+    /// Sets the extent after a search for changes of one place that took so many executions.
     pub(crate) fn last(max_cost: u32, executions: u64, end: Option<Instant>) -> Self {
         Extent {
             max_cost,
@@ -147,7 +147,7 @@ pub(crate) fn is_quickly_prepared(phases: &Phases) -> bool {
     phases.copy + phases.whole_build + phases.all_tests * 2 + phases.weave <= MOST_PREPARATION
 }
 
-/// Verified patches of two places, best first, and what it took.
+/// Searches for changes of two places. Returns verified patches, the best first, and the work that was done.
 ///
 /// # Errors
 /// As for [`repair`]; a search that cannot be done finds nothing.

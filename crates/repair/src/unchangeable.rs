@@ -66,6 +66,7 @@ pub struct UnchangeableThings {
 }
 
 impl UnchangeableThings {
+    /// Notes a place that no schema changes.
     pub(crate) fn add(&mut self, kind: UnchangeableKind, place: FileLine) {
         self.found.entry(kind).or_default().push(place);
     }

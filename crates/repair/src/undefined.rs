@@ -1,7 +1,7 @@
 //! Looks for undefined behaviour in patches that pass every test.
 //!
-//! What reads a byte in front of an array, or what was never written, passes where the right thing happens to be there, and fails on
-//! another day. So each patch is tested in other circumstances that do not matter to a correct program:
+//! A patch that reads a byte in front of an array, or memory that was never written, passes when the right value happens to be there, and fails
+//! on another day. So each patch is tested in other circumstances that do not matter to a correct program:
 //! * other bytes in fresh memory of the heap (`MALLOC_PERTURB_` of the GNU library);
 //! * a build in which variables without a value hold a pattern, and fresh memory another one;
 //! * a build with sanitizers, in which each argument, and each variable of the environment, lies in memory of its own; of a program that is
@@ -160,7 +160,7 @@ impl Scrutiny {
         Ok((None, executions))
     }
 
-    /// The circumstances that one build has, each time: with those of variables those of memory, too.
+    /// Returns groups of circumstances that one build can have: those of variables include those of memory.
     pub(crate) fn builds(&self) -> Vec<Vec<&Trial>> {
         let of = |kinds: &[Kind]| -> Vec<&Trial> {
             let trials = self.trials.iter();
@@ -171,7 +171,7 @@ impl Scrutiny {
         builds
     }
 
-    /// The untouched sources.
+    /// Returns the untouched sources.
     pub(crate) fn untouched(&self) -> &Untouched {
         &self.untouched
     }
@@ -245,7 +245,7 @@ impl Trial {
         Ok(Ok(trial))
     }
 
-    /// The environment for its build, in which an object (as programs see it) is linked to all programs.
+    /// Returns the environment of a build that links an object to all programs. The object's path is that which programs see.
     pub(crate) fn linking(
         &self,
         copy: &mut CleanCopy<'_>,

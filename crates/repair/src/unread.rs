@@ -12,7 +12,7 @@ use patchwright_text::{Edit, Span};
 
 use crate::names::names;
 
-/// Where a function reads its own variables.
+/// The reads of a function's own variables.
 #[derive(Default)]
 pub(crate) struct Reads {
     /// Of each variable its name, where it is read, and whether it may be read elsewhere as well.
@@ -20,6 +20,7 @@ pub(crate) struct Reads {
 }
 
 impl Reads {
+    /// Finds the reads of a function's own local variables.
     pub(crate) fn of(unit: &TranslationUnit, function: &Function) -> Self {
         let written = written(function);
         let locals: BTreeSet<VarId> = function.locals.iter().copied().collect();

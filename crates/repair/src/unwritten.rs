@@ -14,14 +14,15 @@ use patchwright_exec::{CompileCommand, Worker, all_sources, files};
 
 use crate::{RepairError, changed_file::Candidate, prepare::Prepared};
 
-/// The untouched sources that were read, in the ways in which they are compiled; none if that could not be done.
+/// The untouched sources as the analysis has read them, once for each way of compiling. Sources that it cannot read are missing.
 #[derive(Default)]
 pub(crate) struct Untouched {
     read: Mutex<BTreeMap<PathBuf, Arc<Vec<TranslationUnit>>>>,
 }
 
 impl Untouched {
-    /// What a candidate may use without a value; `worker` has it in its copy. `None` also where it is not understood.
+    /// Returns what a candidate in the copy of `worker` may use without a value. `None` if that is nothing, or if the analysis does not
+    /// understand the code.
     ///
     /// # Errors
     /// When clang cannot be run, or files cannot be written.
@@ -36,7 +37,8 @@ impl Untouched {
         Ok(found.into_iter().flatten().next())
     }
 
-    /// Which of these functions use nothing without a value in a text that they do not use in the untouched file, and are understood.
+    /// Returns the functions that the analysis understands, and that use nothing without a value which the untouched file does not use
+    /// likewise.
     ///
     /// # Errors
     /// When clang cannot be run, or files cannot be written.

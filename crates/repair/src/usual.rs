@@ -40,7 +40,7 @@ pub(crate) fn most_cpu(baseline: &Baseline, test: usize) -> Duration {
     (expected * CPU_FACTOR + CPU_FLOOR).min(known.timeout)
 }
 
-/// The processor time that is expected of a test; where it is not known, the time.
+/// Returns the processor time that a test is expected to take; if it is not known, the elapsed time.
 pub(crate) fn cpu(test: &BaselineTest) -> Duration {
     match test.expected_cpu.is_zero() {
         true => test.expected,

@@ -20,7 +20,7 @@ use crate::{
     propose::{Proposed, Selection},
 };
 
-/// So many candidates that the verification rejects are named when that happens.
+/// The number of rejected candidates that the verification names.
 const REJECTIONS_TOLD: usize = 3;
 
 /// How much is verified: all wanted patches, or only the best ones because the user waits.

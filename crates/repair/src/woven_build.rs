@@ -28,10 +28,10 @@ use crate::{
     read::Plan,
 };
 
-/// How often the program is built before giving up.
+/// The number of builds after which the weaving gives up.
 const MOST_BUILDS: usize = 60;
 
-/// After so many builds whole functions are left out.
+/// The number of builds after which whole functions are left out.
 const BUILDS_FOR_PARTS: usize = 40;
 
 /// Why a function is left alone whose woven text does not compile.

@@ -403,6 +403,7 @@ impl Partition {
 }
 
 impl Observed {
+    /// Returns results, output and ending on one line.
     pub(crate) fn text(&self) -> String {
         let mut words = Vec::new();
         for (name, value) in &self.left {
@@ -418,7 +419,7 @@ impl Observed {
     }
 }
 
-/// So many neighbours of an array that hold the same are written as one.
+/// From this number on, equal neighbours in an array are written as one.
 const MANY: usize = 8;
 
 /// The inputs of a sample: `n = 5, s[0] = 'a'`.

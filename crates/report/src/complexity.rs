@@ -364,7 +364,7 @@ struct Summary {
     spearman_rho: Option<f64>,
 }
 
-/// A change as JSON has it.
+/// The JSON object of one change: its CyCC, CLoC and change sequence graph.
 #[derive(Serialize)]
 pub(crate) struct Entry {
     /// What the change is called: files, a revision or a diff.
@@ -487,7 +487,7 @@ pub fn json(changes: &[Measured]) -> String {
     text
 }
 
-/// A change, for JSON.
+/// Converts a change for JSON.
 pub(crate) fn entry(change: &Measured) -> Entry {
     let measurement = &change.measurement;
     let graph = &measurement.graph;

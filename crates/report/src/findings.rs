@@ -72,7 +72,7 @@ pub struct Findings {
     pub folder: String,
 }
 
-/// So many suspicious statements are findings.
+/// The largest number of suspicious statements that are findings.
 const MOST_SUSPECTS: usize = 20;
 
 impl Findings {

@@ -74,7 +74,7 @@ document.addEventListener('keydown', event => {
 });
 ";
 
-/// A page by itself.
+/// Returns a self-contained HTML page.
 pub(crate) fn page(title: &str, body: &str) -> String {
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n\

@@ -82,7 +82,7 @@ impl Proofs {
         if !self.stated {
             let _ = writeln!(
                 text,
-                "  The program states nothing that shall hold, so only accesses and divisions were looked at: write \
+                "  The program has no assertion, so only memory accesses and divisions were checked: write \
                  `assert(condition)`, or give --prove-like REFERENCE.c."
             );
         }

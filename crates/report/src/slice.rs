@@ -133,7 +133,7 @@ impl Slice {
         if let Some(execution) = &self.execution {
             let _ = writeln!(
                 out,
-                "in one execution: {} of {}; the criterion was executed {}; {}",
+                "in one execution: {} of {}; the line was executed {}; {}",
                 execution.in_slice,
                 count(execution.instructions as u64, "instruction", "instructions"),
                 count(execution.occurrences as u64, "time", "times"),

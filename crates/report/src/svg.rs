@@ -9,7 +9,7 @@ use crate::complexity::{Measured, correlation};
 use crate::layered::{Edge, Layered, Node, Shape, cut};
 use crate::screen::visible;
 
-/// Text as it may stand in XML and HTML, in which control characters are seen.
+/// Escapes text for XML and HTML. Control characters become visible.
 pub(crate) fn escaped(text: &str) -> String {
     visible(text)
         .chars()
@@ -26,7 +26,7 @@ pub(crate) fn escaped(text: &str) -> String {
 const STYLE: &str = "<style>text{font:12px ui-monospace,monospace;fill:#1f2328}.small{font-size:10px;fill:#59636e}\
 .edge{fill:none;stroke:#59636e;stroke-width:1.2}.back{stroke:#8250df}</style>\n";
 
-/// A whole drawing.
+/// Returns a whole SVG drawing.
 pub(crate) fn document(width: f64, height: f64, title: &str, body: &str) -> String {
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height:.0}\" \

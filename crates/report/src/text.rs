@@ -13,6 +13,7 @@ pub struct Style {
 }
 
 impl Style {
+    /// Returns text in the style of a terminal's code, or as it is without colours.
     pub(crate) fn paint(self, code: &str, text: &str) -> String {
         if self.colour {
             styled(code, text)
@@ -32,7 +33,7 @@ pub fn count(number: u64, one: &str, many: &str) -> String {
     )
 }
 
-/// What a statement about a program's inputs is limited to: so many arguments, where it looks at them.
+/// Returns the limit of a statement about programs: the number of arguments, if the program looks at them.
 pub(crate) fn with_arguments(count: Option<u32>, or_fewer: bool) -> String {
     let most = if or_fewer { "at most " } else { "" };
     match count {
@@ -493,7 +494,7 @@ pub fn quoted_bytes(bytes: &[u8]) -> String {
     text
 }
 
-/// Which inputs were looked at, and what was taken for granted of them, each in one line.
+/// Writes the lines `Inputs:` and `Assumed:`.
 pub(crate) fn write_inputs(text: &mut String, inputs: &[String], assumed: &[String]) {
     if !inputs.is_empty() {
         text.push_str(&format!("Inputs: {}.\n", inputs.join("; ")));

@@ -213,7 +213,7 @@ fn failure_of(failure: &Failure) -> FailureOf<'_> {
     }
 }
 
-/// How a test failed that was run.
+/// Returns the way in which a test failed.
 pub(crate) fn failed(reason: &FailReason) -> FailureOf<'_> {
     match reason {
         FailReason::ExitCode { expected, actual } => FailureOf::ExitStatus {
@@ -287,7 +287,7 @@ fn reached_by(reached: Reached) -> (&'static str, Option<usize>) {
     }
 }
 
-/// How a verdict was reached, in words.
+/// Returns in words how a verdict was reached.
 pub(crate) fn how(patch: &Validated, outcome: &Validation) -> Option<String> {
     let (word, of) = reached_by(patch.reached()?);
     let words = word.replace('_', " ");
@@ -593,6 +593,7 @@ pub fn table(outcome: &Validation, style: Style) -> String {
     text
 }
 
+/// Returns the lines at the end of the table: how many patches have which verdict.
 pub(crate) fn summary(outcome: &Validation) -> String {
     let Summary {
         patches,

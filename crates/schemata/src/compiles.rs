@@ -145,8 +145,8 @@ impl Planner<'_, '_> {
         Ok(doubtful)
     }
 
-    /// Where warnings are errors some of them come late, or say what the whole file lacks: each patched file is compiled
-    /// by itself. So is each to which something is added outside of functions, which a clone of a function would not find.
+    /// Compiles each patched file by itself if warnings are errors, because some warnings come late or concern the whole file. It does so
+    /// too for files to which something is added outside of functions, which a clone of a function would not find.
     pub(crate) fn compile_files(
         &mut self,
         plan: &mut Plan,

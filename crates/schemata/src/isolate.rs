@@ -225,7 +225,7 @@ fn renamed(head: &[u8], function: &Function, name: &str) -> Option<Vec<u8>> {
     None
 }
 
-/// What the names of clones begin with.
+/// The beginning of the names of clones.
 pub(crate) const CLONE: &str = "__pw_clone_";
 
 /// The name of the clone with this number.
@@ -248,7 +248,7 @@ pub(crate) struct Cloned {
     pub(crate) lines: Vec<(usize, u32, u32)>,
 }
 
-/// The file with these clones.
+/// Makes a text of the file in which these clones stand beside the functions.
 pub(crate) fn cloned(
     source: &[u8],
     functions: &[Function],

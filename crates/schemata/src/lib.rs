@@ -108,7 +108,7 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Builds the reporting program if any patch may have such a use.
+    /// The mode in which the reporting program is built as soon as one patch may use memory without a value.
     pub const ALWAYS: Watch = Watch {
         least: 1,
         alone: Duration::MAX,

@@ -704,6 +704,7 @@ fn take(shared: &Mutex<Shared>, changed: &Condvar) -> Option<Task> {
     }
 }
 
+/// Locks a mutex, also after a panic of another thread.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

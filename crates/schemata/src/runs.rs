@@ -47,7 +47,7 @@ struct Sibling {
     stmt: StmtId,
 }
 
-/// Finds places in one function.
+/// Finds the places in one function that can hold the alternatives of patches.
 pub struct Finder<'a> {
     unit: &'a TranslationUnit,
     source: &'a [u8],
@@ -452,8 +452,8 @@ impl<'a> Finder<'a> {
     }
 }
 
-/// The expression with which a variable begins that can be assigned to as well: a number or a pointer, which lives as long as its
-/// block.
+/// Returns the place of a variable's first value, if an assignment could give that value too. The variable must be a number or a pointer
+/// that lives as long as its block.
 fn value_span(unit: &TranslationUnit, function: &Function, variable: VarId) -> Option<Span> {
     let variable = unit.variable(variable);
     let is_scalar = matches!(

@@ -1,8 +1,7 @@
 //! The operators on single values.
 //!
-//! The functions that the rows are built from are `#[inline(always)]` and branch on `op` and `ty`
-//! only at their outside: with both known at compile time what is left is a few machine
-//! instructions.
+//! The rows are built from these functions. They are `#[inline(always)]` and branch on `op` and `ty` only at their outside. With both known at
+//! compile time, a few machine instructions are left.
 
 use crate::{BinaryOp, Ty, UnaryOp};
 

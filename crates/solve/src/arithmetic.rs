@@ -16,7 +16,7 @@ impl Terms {
         }
     }
 
-    /// One constant, or a choice of two, through a function.
+    /// Applies a function to a constant, or to both branches of a choice of two constants; `None` for other terms.
     pub(crate) fn fold_unary(
         &mut self,
         width: u32,

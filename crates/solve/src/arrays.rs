@@ -3,13 +3,13 @@
 use crate::sort::Sort;
 use crate::terms::{Node, Term, Terms};
 
-/// So many stores are looked through for the one that is meant.
+/// The number of stores that are looked through for the one that is meant.
 const FAR: u32 = 256;
 
-/// So many of each array that is chosen from.
+/// The number of stores that are looked through in each array of a choice.
 const NEAR: u32 = 64;
 
-/// So many arrays are chosen from, about.
+/// About the number of arrays among which a term chooses.
 const CHOICES: u32 = 8;
 
 impl Terms {

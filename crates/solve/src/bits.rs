@@ -37,6 +37,7 @@ impl Terms {
         self.intern(Node::BitNot(a), Sort::Bits(width))
     }
 
+    /// Whether one term is the bitwise complement of the other, as written.
     pub(crate) fn is_inverse(&self, a: Term, b: Term) -> bool {
         self.node(a) == Node::BitNot(b) || self.node(b) == Node::BitNot(a)
     }

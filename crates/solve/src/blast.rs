@@ -43,6 +43,7 @@ pub(crate) struct Blaster {
 const NONE: u32 = u32::MAX;
 
 impl Blaster {
+    /// Starts without any gate.
     pub(crate) fn new() -> Self {
         Blaster {
             gates: Gates::new(),
@@ -288,7 +289,7 @@ impl Blaster {
         }
     }
 
-    /// The result for these arguments: free, but the same as elsewhere where the arguments are the same.
+    /// Returns the free result of an unknown function: equal arguments give equal results.
     pub(crate) fn applied(&mut self, unknown: Unknown, arguments: Word, width: u32) -> Word {
         let place = (unknown, arguments);
         if let Some(&at) = self.places.get(&place) {

@@ -3,7 +3,7 @@
 use crate::sort::Sort;
 use crate::terms::{Node, Term, Terms};
 
-/// So many parts of a conjunction are compared with those of another.
+/// The number of parts of a conjunction that are compared with those of another.
 const FLAT: usize = 8;
 
 /// The parts of a small conjunction, or the first few of a large one.
@@ -54,6 +54,7 @@ impl Parts {
 }
 
 impl Terms {
+    /// Whether one term is the negation of the other, as written.
     pub(crate) fn is_negation(&self, a: Term, b: Term) -> bool {
         self.node(a) == Node::Not(b) || self.node(b) == Node::Not(a)
     }
@@ -210,6 +211,7 @@ impl Terms {
         self.not_if(negated, result)
     }
 
+    /// Returns `!a` if `negate` is set, else `a`.
     pub(crate) fn not_if(&mut self, negate: bool, a: Term) -> Term {
         if negate { self.not(a) } else { a }
     }

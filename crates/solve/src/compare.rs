@@ -4,7 +4,7 @@ use crate::fold::{least_signed, mask, signed, wrap};
 use crate::sort::Sort;
 use crate::terms::{Node, Term, Terms};
 
-/// So many choices of a chain are looked through.
+/// The number of choices of a chain that are looked through.
 const FUEL: u32 = 16;
 
 #[derive(Copy, Clone, PartialEq, Eq)]
@@ -245,7 +245,7 @@ impl Terms {
         self.slt(a, zero)
     }
 
-    /// Both differ whatever their variables are, as a glance tells: constants, or one base and two distances.
+    /// Whether two terms differ for all values of their variables, as far as their form tells: constants, or one base with two distances.
     pub(crate) fn apart(&self, a: Term, b: Term) -> bool {
         let split = |term: Term| match self.node(term) {
             Node::Constant(value) => (None, value),

@@ -9,7 +9,7 @@ pub(crate) fn mask(width: u32) -> u128 {
     u128::MAX >> (128 - width)
 }
 
-/// The value as a number with sign.
+/// Returns the value as a signed number.
 pub(crate) fn signed(width: u32, value: u128) -> i128 {
     let shift = 128 - width;
     ((value << shift) as i128) >> shift
@@ -20,18 +20,22 @@ pub(crate) fn wrap(width: u32, value: i128) -> u128 {
     value as u128 & mask(width)
 }
 
+/// The least signed number of `width` bits, as bits.
 pub(crate) fn least_signed(width: u32) -> u128 {
     1 << (width - 1)
 }
 
+/// Unsigned division. A division by 0 gives all ones, as in SMT-LIB.
 pub(crate) fn udiv(width: u32, a: u128, b: u128) -> u128 {
     a.checked_div(b).unwrap_or(mask(width))
 }
 
+/// Unsigned remainder. Of a division by 0 it is the dividend, as in SMT-LIB.
 pub(crate) fn urem(a: u128, b: u128) -> u128 {
     a.checked_rem(b).unwrap_or(a)
 }
 
+/// Signed division towards 0. A division by 0 gives 1 or −1, as in SMT-LIB.
 pub(crate) fn sdiv(width: u32, a: u128, b: u128) -> u128 {
     let (x, y) = (signed(width, a), signed(width, b));
     if y == 0 {
@@ -40,6 +44,7 @@ pub(crate) fn sdiv(width: u32, a: u128, b: u128) -> u128 {
     wrap(width, x.wrapping_div(y))
 }
 
+/// Signed remainder with the sign of the dividend. Of a division by 0 it is the dividend.
 pub(crate) fn srem(width: u32, a: u128, b: u128) -> u128 {
     let (x, y) = (signed(width, a), signed(width, b));
     if y == 0 {
@@ -48,6 +53,7 @@ pub(crate) fn srem(width: u32, a: u128, b: u128) -> u128 {
     wrap(width, x.wrapping_rem(y))
 }
 
+/// Shift to the left; 0 if the count is the width or more.
 pub(crate) fn shl(width: u32, a: u128, count: u128) -> u128 {
     if count >= u128::from(width) {
         0
@@ -56,6 +62,7 @@ pub(crate) fn shl(width: u32, a: u128, count: u128) -> u128 {
     }
 }
 
+/// Shift to the right with zeros; 0 if the count is the width or more.
 pub(crate) fn lshr(width: u32, a: u128, count: u128) -> u128 {
     if count >= u128::from(width) {
         0
@@ -64,11 +71,13 @@ pub(crate) fn lshr(width: u32, a: u128, count: u128) -> u128 {
     }
 }
 
+/// Shift to the right with copies of the sign.
 pub(crate) fn ashr(width: u32, a: u128, count: u128) -> u128 {
     let count = count.min(u128::from(width - 1)) as u32;
     wrap(width, signed(width, a) >> count)
 }
 
+/// Whether a signed product does not fit `width` bits.
 pub(crate) fn mul_overflows_signed(width: u32, a: u128, b: u128) -> bool {
     match signed(width, a).checked_mul(signed(width, b)) {
         None => true,
@@ -76,6 +85,7 @@ pub(crate) fn mul_overflows_signed(width: u32, a: u128, b: u128) -> bool {
     }
 }
 
+/// Whether an unsigned product does not fit `width` bits.
 pub(crate) fn mul_overflows_unsigned(width: u32, a: u128, b: u128) -> bool {
     a.checked_mul(b).is_none_or(|product| product > mask(width))
 }
@@ -107,14 +117,17 @@ fn bits64(value: f64) -> u128 {
     }
 }
 
+/// The `float` of these bits.
 pub(crate) fn float32(bits: u128) -> f32 {
     f32::from_bits(bits as u32)
 }
 
+/// The `double` of these bits.
 pub(crate) fn float64(bits: u128) -> f64 {
     f64::from_bits(bits as u64)
 }
 
+/// Calculates with two floating-point numbers, given and returned as bits.
 pub(crate) fn float_op(kind: Float, op: FloatOp, a: u128, b: u128) -> u128 {
     match kind {
         Float::F32 => {
@@ -136,6 +149,7 @@ pub(crate) fn float_op(kind: Float, op: FloatOp, a: u128, b: u128) -> u128 {
     }
 }
 
+/// The square root of a floating-point number, given and returned as bits.
 pub(crate) fn float_sqrt(kind: Float, a: u128) -> u128 {
     match kind {
         Float::F32 => bits32(float32(a).sqrt()),
@@ -143,6 +157,7 @@ pub(crate) fn float_sqrt(kind: Float, a: u128) -> u128 {
     }
 }
 
+/// Converts a signed number of `width` bits to a floating-point number.
 pub(crate) fn float_from_signed(kind: Float, width: u32, a: u128) -> u128 {
     match kind {
         Float::F32 => bits32(signed(width, a) as f32),
@@ -150,6 +165,7 @@ pub(crate) fn float_from_signed(kind: Float, width: u32, a: u128) -> u128 {
     }
 }
 
+/// Converts an unsigned number to a floating-point number.
 pub(crate) fn float_from_unsigned(kind: Float, a: u128) -> u128 {
     match kind {
         // 2^128 rounds to nothing that the format lacks: the greatest binary32 is just below, and rounding up from
@@ -178,6 +194,7 @@ pub(crate) fn float_to_unsigned(kind: Float, a: u128, width: u32) -> u128 {
     value.min(mask(width))
 }
 
+/// Converts between two formats of floating-point numbers.
 pub(crate) fn float_convert(from: Float, to: Float, a: u128) -> u128 {
     match (from, to) {
         (Float::F32, Float::F32) => bits32(float32(a)),

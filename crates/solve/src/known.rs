@@ -34,6 +34,7 @@ impl Known {
         }
     }
 
+    /// Computes which bits of a node are known, from what is known of its operands.
     pub(crate) fn of(terms: &Terms, node: Node, sort: Sort) -> Self {
         let Sort::Bits(width) = sort else {
             return Known::default();

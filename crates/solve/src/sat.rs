@@ -27,6 +27,7 @@ impl Backend {
     /// All SAT solvers that are built in.
     pub const ALL: [Backend; 2] = [Backend::Cadical, Backend::Batsat];
 
+    /// Starts the solver of this name.
     pub(crate) fn start(self) -> Box<dyn Sat> {
         match self {
             Backend::Cadical => Box::new(Cadical::new()),
@@ -40,10 +41,12 @@ impl Backend {
 pub(crate) struct SatLit(pub u32);
 
 impl SatLit {
+    /// Returns the number of the variable.
     pub(crate) fn variable(self) -> u32 {
         self.0 >> 1
     }
 
+    /// Whether the literal is negated.
     pub(crate) fn is_negated(self) -> bool {
         self.0 & 1 == 1
     }

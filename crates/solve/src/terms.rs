@@ -172,6 +172,7 @@ impl Terms {
         }
     }
 
+    /// Returns the number of the pool, by which terms of other pools are noticed.
     pub(crate) fn pool(&self) -> u64 {
         self.pool
     }
@@ -186,6 +187,7 @@ impl Terms {
         self.nodes.is_empty()
     }
 
+    /// Returns the term of a node; an equal node gives the same term.
     pub(crate) fn intern(&mut self, node: Node, sort: Sort) -> Term {
         let Terms {
             nodes,
@@ -222,6 +224,7 @@ impl Terms {
         self.sorts[term.index()]
     }
 
+    /// Returns which bits of a term are known.
     pub(crate) fn known(&self, term: Term) -> Known {
         self.known[term.index()]
     }
@@ -243,6 +246,7 @@ impl Terms {
         width
     }
 
+    /// Panics unless the term is a truth value.
     #[track_caller]
     pub(crate) fn expect_bool(&self, term: Term) {
         assert_eq!(self.sort(term), Sort::Bool, "a truth value is needed");
@@ -279,6 +283,7 @@ impl Terms {
         }
     }
 
+    /// Returns the number of a name.
     pub(crate) fn symbol(&mut self, name: &str) -> Symbol {
         if let Some(&symbol) = self.symbol_of.get(name) {
             return symbol;

@@ -66,7 +66,7 @@ impl Terms {
         self.within_unless(roots, |_| false)
     }
 
-    /// As [`Terms::within`], but not looking into those that `stop` names.
+    /// Returns the parts of terms as [`Terms::within`], without those inside of terms that `stop` selects.
     pub(crate) fn within_unless(&self, roots: &[Term], stop: impl Fn(Term) -> bool) -> Vec<Term> {
         let mut seen = rustc_hash::FxHashSet::default();
         let mut open: Vec<Term> = Vec::new();

@@ -1,7 +1,7 @@
 //! EXIT with an answer: `if (n == 0) { printf("no values\n"); return 0; }`, before a statement.
 //!
-//! A case that a program forgets mostly has an answer of its own, and a failing test tells the answer: the line that it expected where it got another
-//! one, or none. The condition is a comparison, and its values make classes as those of other exits do.
+//! A case that a program forgets mostly has an answer of its own. A failing test tells the answer: it expected a line and got another one, or none.
+//! The condition is a comparison, and its values make classes as those of other exits do.
 
 use patchwright_csource::{ExprKind, StmtKind, types::TypeKind};
 
@@ -30,6 +30,7 @@ const MOST_PLACES: usize = 24;
 /// A call and its text.
 const COST: u32 = 1;
 
+/// Adds exits that print a line which a failing test misses.
 pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
     if finder.shown.missing.is_empty() {
         return;

@@ -38,6 +38,7 @@ struct Use {
     passed: Vec<Span>,
 }
 
+/// Adds assignments with which a count or sum begins again in a loop.
 pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
     let mut found: Vec<(Standing, bool, Vec<String>)> = Vec::new();
     let uses = uses(finder);

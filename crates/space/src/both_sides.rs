@@ -16,6 +16,7 @@ use crate::{
 /// One name, twice.
 const COST: u32 = 3;
 
+/// Adds calls such as `tolower` round both sides of a comparison.
 pub(crate) fn find(finder: &mut Finder<'_, '_, '_>, callees: &Callees<'_>) {
     let characters = characters(finder);
     for number in 0..finder.function.exprs.len() {

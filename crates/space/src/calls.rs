@@ -80,6 +80,7 @@ pub(crate) struct Call {
     discarded: bool,
 }
 
+/// Adds the changes of calls that `schemas` selects: FUNCTION, SWAP and FORMAT.
 pub(crate) fn find(finder: &mut Finder<'_, '_, '_>, schemas: Schemas, callees: &Callees<'_>) {
     let discarded: FxHashSet<ExprId> = finder
         .function

@@ -49,6 +49,7 @@ pub struct Choices {
 }
 
 impl Choices {
+    /// Counts a change that is not tried, with the reason.
     pub(crate) fn refuse(&mut self, reason: &'static str) {
         *self.refused.entry(reason).or_default() += 1;
     }
@@ -122,7 +123,7 @@ impl Finder<'_, '_, '_> {
         self.add_of_kind(span, ctype, (form, None), alternatives);
     }
 
-    /// The same for a kind of this name.
+    /// Adds alternatives of a named kind at a place.
     pub(crate) fn add_of_kind(
         &mut self,
         span: Span,

@@ -30,6 +30,7 @@ pub(crate) struct Columns<'s> {
 }
 
 impl<'s> Columns<'s> {
+    /// Prepares to evaluate code in the states `ids`.
     pub(crate) fn new(states: &'s StateSet, ids: &'s [u32]) -> Self {
         Columns {
             states,
@@ -43,7 +44,7 @@ impl<'s> Columns<'s> {
         }
     }
 
-    /// In how many states, from the first one on, the code has the expected values; and its value in the next state.
+    /// Returns the number of states, from the first on, in which the code has the expected values, and its value in the next state.
     pub(crate) fn agreement(
         &mut self,
         code: &[Instruction],

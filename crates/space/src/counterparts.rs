@@ -33,6 +33,7 @@ const MOST_OF_FUNCTION: usize = 40;
 /// Names, and those that stand in their place elsewhere.
 type Names = BTreeMap<String, String>;
 
+/// Adds statements that do to one of two things what is done to the other.
 pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
     let known = variables(finder);
     let pairs = pairs(finder, &known);

@@ -247,7 +247,7 @@ fn mentions(term: &Term, part: &Term) -> bool {
         }
 }
 
-/// What holds where a comparison does not. (Indices and lengths are no floating values.)
+/// Returns the comparison that holds where `op` does not. (Indices and lengths are no floating-point values.)
 pub(crate) fn negated(op: BinaryOp) -> BinaryOp {
     match op {
         BinaryOp::Lt => BinaryOp::Ge,

@@ -21,12 +21,13 @@ use crate::{
 /// The repeated text, and its direction.
 const COST: u32 = 3;
 
-/// So many directions are a pattern.
+/// The number of directions from which they count as a pattern.
 const LEAST_ALIKE: usize = 3;
 
 /// Most that are added in one place.
 const MOST_AT: usize = 6;
 
+/// Adds the direction that sums and statements leave out.
 pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
     sums(finder);
     statements(finder);

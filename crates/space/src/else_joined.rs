@@ -24,6 +24,7 @@ pub(crate) const LONGEST: u32 = 1200;
 /// Most places in one function.
 const MOST_PLACES: usize = 20;
 
+/// Adds and takes away `else` before statements behind an `if`.
 pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
     let mut places = 0;
     for standing in finder.statements.clone() {

@@ -18,6 +18,7 @@ const EARLIER_COST: u32 = 1;
 /// Chains with more cases are left alone.
 const MOST_CASES: usize = 8;
 
+/// Adds chains of `else if` with their cases in another order.
 pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
     for standing in finder.statements.clone() {
         let Some(cases) = cases(finder, standing.id) else {

@@ -18,7 +18,7 @@ const FEW: usize = 8;
 /// What takes fewer evaluations than this is not shared out.
 const SHARED_OUT: usize = 1 << 14;
 
-/// So many instructions are kept in [`Codes`]: 64 MB.
+/// The largest number of instructions that are kept in [`Codes`]: 64 MB.
 const MOST_KEPT: usize = 4 << 20;
 
 /// Candidates that are evaluated by themselves, compiled. They are kept, since most meet many states.
@@ -77,6 +77,7 @@ impl Numbering<'_> {
         from + self.starts[from + 1..].partition_point(|&start| start <= number)
     }
 
+    /// Returns the candidate with this number, which lies in this block of the list.
     pub(crate) fn id(&self, number: u32, block: usize) -> CandidateId {
         CandidateId {
             block: self.blocks[block],
@@ -167,6 +168,7 @@ impl<'s> Evaluator<'s> {
 pub(crate) struct Evaluators<'s>(Vec<Evaluator<'s>>);
 
 impl<'s> Evaluators<'s> {
+    /// Makes an evaluator for each thread.
     pub(crate) fn new(space: &'s Space, pointees: &'s Pointees, threads: usize) -> Self {
         let threads = threads.max(1);
         let evaluator = || Evaluator {
@@ -188,7 +190,7 @@ impl<'s> Evaluators<'s> {
         })
     }
 
-    /// How far candidates have the expected values in a row of states.
+    /// Returns for each candidate how many states of a row have the expected values.
     pub(crate) fn along(
         &mut self,
         numbering: &Numbering<'s>,

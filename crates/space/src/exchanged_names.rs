@@ -14,6 +14,7 @@ use crate::{
 /// Two names.
 const COST: u32 = 2;
 
+/// Adds exchanges of the names of two variables that are declared in a row.
 pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
     for standing in finder.statements.clone() {
         let StmtKind::Compound(inner) = &finder.function.stmt(standing.id).kind else {

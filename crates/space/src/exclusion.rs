@@ -234,7 +234,7 @@ impl Space {
         }
     }
 
-    /// The value of what is assigned to, as a term; `None` where nothing is, or it has none.
+    /// Returns the old value of the assigned object as a term; `None` without an assignment, or if the object has no value there.
     pub(crate) fn assigned(&self) -> Option<Term> {
         let HoleKind::Assignment(at) = &self.hole.kind else {
             return None;
@@ -263,6 +263,7 @@ impl Space {
         }
     }
 
+    /// Returns a term of a pool that lists its terms; `None` for pools that combine others.
     pub(crate) fn part(&self, pool: PoolId, i: usize) -> Option<&Term> {
         match &self.pools.get(pool).kind {
             PoolKind::Terms { terms, .. } => terms.get(i),

@@ -43,6 +43,7 @@ pub(crate) enum Returned {
     Usual(&'static str),
 }
 
+/// Adds early exits under a condition. `under` says where they are tried.
 pub(crate) fn find(finder: &mut Finder<'_, '_, '_>, under: Conditions) {
     let returned = returned(finder);
     let last_calls = last_calls(finder);

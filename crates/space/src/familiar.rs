@@ -78,7 +78,7 @@ impl Familiar {
         self.bits |= matches!(operator, And | Or | Xor | Shl | Shr);
     }
 
-    /// Whether the function writes characters.
+    /// Whether the function contains a character constant such as `'a'`.
     pub fn writes_characters(self) -> bool {
         self.written_characters
     }

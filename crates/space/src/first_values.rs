@@ -28,6 +28,7 @@ const MOST_VALUES: usize = 12;
 /// Limits of `int`, with which people begin where they look for the least and the greatest.
 const EXTREMES: [&str; 2] = ["INT_MAX", "INT_MIN"];
 
+/// Adds other first values of global and static variables, in the function `main`.
 pub(crate) fn find(finder: &mut Finder<'_, '_, '_>, callees: &Callees<'_>) {
     let function = finder.function;
     let unit = &finder.builder.unit;

@@ -153,7 +153,7 @@ pub(crate) enum Value {
     Other,
 }
 
-/// What an argument of this type is, to be printed or to be read into.
+/// Returns what a conversion needs to print an argument of this type, or to read into it.
 pub(crate) fn value(types: &TypeTable, ty: TypeId, is_input: bool) -> Value {
     let is_character = |ty: TypeId| {
         use IntegerKind::{Char, SignedChar, UnsignedChar};

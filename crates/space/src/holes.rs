@@ -188,6 +188,7 @@ impl Use {
     }
 }
 
+/// Finds the holes of one function.
 pub(crate) struct Finder<'b, 'a, 'f> {
     pub(crate) builder: &'b mut AtomBuilder<'a>,
     pub(crate) function_index: usize,
@@ -416,6 +417,7 @@ impl Finder<'_, '_, '_> {
         }
     }
 
+    /// Returns the term of an expression; `None` if terms cannot express it.
     pub(crate) fn modelled(&mut self, atoms: &mut Atoms, id: ExprId) -> Option<Term> {
         self.builder.model(atoms, self.function, id)
     }

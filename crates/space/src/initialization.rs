@@ -31,6 +31,7 @@ const CLEARED_ARRAY_COST: u32 = 3;
 /// Most objects that are cleared before one statement.
 const MOST_CLEARED: usize = 3;
 
+/// Adds variables, arrays, structures and fresh memory that begin as zero.
 pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
     for standing in finder.statements.clone() {
         let declared = match &finder.function.stmt(standing.id).kind {

@@ -19,6 +19,7 @@ const JUMP_COST: u32 = 2;
 /// Most variables of a condition that are returned.
 const MOST_FOUND: usize = 3;
 
+/// Adds jumps at the end of what an `if` governs.
 pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
     let returned = returned(finder);
     let is_void = matches!(

@@ -85,6 +85,7 @@ struct Number {
     extra: u32,
 }
 
+/// Adds, changes and takes away labels of a `switch`.
 pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
     for standing in finder.statements.clone() {
         let StmtKind::Switch { condition, body } = finder.function.stmt(standing.id).kind else {

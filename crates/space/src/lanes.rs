@@ -15,11 +15,12 @@ use crate::{
     term::{self, CType, Context, Pointees, Term},
 };
 
-/// What stands beside the sites of blocks, ready to be evaluated.
+/// The compiled code of terms that stand beside the sites of blocks.
 #[derive(Default)]
 pub(crate) struct Siblings(FxHashMap<Term, Vec<Instruction>>);
 
 impl Siblings {
+    /// Compiles the terms that stand beside the sites of these blocks, each once.
     pub(crate) fn of(space: &Space, pointees: &Pointees, blocks: &[u32]) -> Self {
         let mut siblings = Siblings::default();
         let ways: BTreeSet<u32> = blocks
@@ -70,6 +71,7 @@ pub(crate) struct Evaluation<'a> {
 }
 
 impl<'a> Evaluation<'a> {
+    /// Prepares to evaluate candidates in one state: its values, and which of them are undefined.
     pub(crate) fn new(
         space: &'a Space,
         pointees: &'a Pointees,
@@ -87,7 +89,7 @@ impl<'a> Evaluation<'a> {
         }
     }
 
-    /// The values of the candidates at these places of a block, converted as the hole's context wants.
+    /// Returns the values of the candidates at these places of a block, converted for the hole's context.
     pub(crate) fn values(&mut self, block: &Block, lanes: &[u32]) -> Row {
         let mut row = self.filling(block, lanes);
         let way = &self.space.ways[block.way as usize];

@@ -199,6 +199,7 @@ fn used_as_arrays(unit: &TranslationUnit, function: &Function) -> FxHashSet<VarI
     found
 }
 
+/// Adds the variables that an expression names, each once.
 pub(crate) fn variables_below(function: &Function, id: ExprId, found: &mut Vec<VarId>) {
     for variable in function.variables_within(id) {
         if !found.contains(&variable) {
@@ -224,6 +225,7 @@ pub(crate) struct Visible {
 }
 
 impl Visible {
+    /// Collects the names that are visible at a hole.
     pub(crate) fn at(unit: &TranslationUnit, hole: &Hole) -> Visible {
         let name = |&id: &VarId| unit.variable(id).name.clone();
         Visible {
@@ -233,6 +235,7 @@ impl Visible {
         }
     }
 
+    /// Whether a variable can be named at the hole, and has a value there.
     pub(crate) fn has_value(&self, unit: &TranslationUnit, id: VarId) -> bool {
         let variable = unit.variable(id);
         match variable.storage {
@@ -365,6 +368,7 @@ pub fn leaves(
     found
 }
 
+/// Whether a global variable is declared before `span`.
 pub(crate) fn declared_before(unit: &TranslationUnit, id: VarId, span: Span) -> bool {
     let variable = unit.variable(id);
     !variable.thread_local && variable.declared_at.is_none_or(|at| at < span.start)

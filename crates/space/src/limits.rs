@@ -22,6 +22,7 @@ const COST: u32 = ASSIGNMENT_COST + 2;
 /// Most variables of one statement, and most that never change.
 const MOST_VARIABLES: usize = 4;
 
+/// Adds assignments that keep a number within a limit.
 pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
     let assigned = assigned(finder);
     let addressed: FxHashSet<VarId> = finder.function.address_taken.iter().copied().collect();

@@ -1,8 +1,8 @@
 //! GUARD by one more case: `else if (strcmp(a, "-v") == 0) invert = 1;` behind `else if (strcmp(a, "-i") == 0) fold = 1;`, `case '*': r = a * b; break;` behind
 //! `case '-': r = a - b; break;`.
 //!
-//! Cases that are alike tell what one more looks like: in what they ask for, and in what they do, they differ in one word each. What is
-//! asked for is something that tests show.
+//! Similar cases show the form of one more: their conditions differ in one word, and so do their bodies. The word in the new condition comes
+//! from the tests.
 
 use patchwright_csource::{
     ExprKind, Place, StmtId, StmtKind,
@@ -48,6 +48,7 @@ struct Case {
     body: u32,
 }
 
+/// Adds one more case to chains of `else if` and to `switch`.
 pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
     let mut places = 0;
     let mut links: Vec<StmtId> = Vec::new();

@@ -73,6 +73,7 @@ impl Bound {
     }
 }
 
+/// Adds `for` loops that count the other way round, or begin and end one further.
 pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
     for standing in finder.statements.clone() {
         let Some(head) = head(finder, standing.id) else {

@@ -25,6 +25,7 @@ const NEIGHBOUR_COST: u32 = 2;
 /// For each neighbour that it passes.
 const STEP_COST: u32 = 1;
 
+/// Adds statements that are executed earlier or later.
 pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
     for standing in finder.statements.clone() {
         let Some((block, place)) = standing.block else {
@@ -140,8 +141,8 @@ fn passable(finder: &Finder<'_, '_, '_>, id: StmtId, names: &[String]) -> Option
     (!has_label(finder, id, false)).then_some(span)
 }
 
-/// Whether there is a label in it that can be jumped to from elsewhere, or a statement expression. The labels of a `switch`
-/// that is in it, too, can not (`in_switch`).
+/// Whether a statement holds a label that can be jumped to from outside, or a statement expression. `case` labels count unless their
+/// `switch` is inside of it, too (`in_switch`).
 pub(crate) fn has_label(finder: &Finder<'_, '_, '_>, id: StmtId, in_switch: bool) -> bool {
     let function = finder.function;
     match &function.stmt(id).kind {

@@ -305,7 +305,7 @@ fn compared(finder: &Finder<'_, '_, '_>, target: ExprId, value: ExprId) -> Vec<E
     }
 }
 
-/// Where the operator between two operands stands, if there is nothing else between them but parentheses.
+/// Returns the place of the operator between two operands, if only parentheses stand between them besides.
 pub(crate) fn operator_between(
     finder: &Finder<'_, '_, '_>,
     left: ExprId,

@@ -23,6 +23,7 @@ const MOST_OTHERS: usize = 4;
 /// Most places in one function.
 const MOST_PLACES: usize = 60;
 
+/// Adds other arrays and members of the same type in place of one.
 pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
     let mut spans: FxHashSet<Span> = FxHashSet::default();
     for number in 0..finder.function.exprs.len() {

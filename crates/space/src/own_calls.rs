@@ -34,6 +34,7 @@ const MOST_CALLS: usize = 8;
 /// Most places in one function.
 const MOST_PLACES: usize = 60;
 
+/// Adds calls of the program's own functions in place of values.
 pub(crate) fn find(finder: &mut Finder<'_, '_, '_>, callees: &Callees<'_>) {
     let known = known(finder, callees);
     if known.is_empty() {

@@ -27,6 +27,7 @@ impl Row {
         self.undefined.resize(length, 0);
     }
 
+    /// Returns the row as an operand with one value for each lane.
     pub(crate) fn whole(&self) -> Operand<'_> {
         Operand::Row(&self.values, &self.undefined)
     }

@@ -222,7 +222,7 @@ impl Pools {
         self.constant(id, i).is_some()
     }
 
-    /// Whether a pool is a single part of the original, and no leaves to choose from.
+    /// Whether a pool holds only a part of the original expression, so that it offers no leaves to choose from.
     pub(crate) fn is_fixed(&self, id: PoolId) -> bool {
         match &self.get(id).kind {
             PoolKind::Terms { ranks, .. } => ranks.is_empty(),

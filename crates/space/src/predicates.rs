@@ -25,6 +25,7 @@ const MOST_CALLS: usize = 6;
 /// Most of one function.
 const MOST_OF_FUNCTION: usize = 3;
 
+/// Adds conditions with one of the program's own predicates.
 pub(crate) fn find(finder: &mut Finder<'_, '_, '_>, callees: &Callees<'_>) {
     let declarations = &finder.builder.unit.declarations;
     let mut known: Vec<Declaration> = callees

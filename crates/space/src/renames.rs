@@ -36,6 +36,7 @@ enum Name<'f> {
     Member(&'f str),
 }
 
+/// Adds expressions with one name in place of another wherever it stands.
 pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
     let mut places = 0;
     for standing in finder.statements.clone() {

@@ -41,7 +41,7 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// With another text. `variable` knows the variables by their names.
+    /// Returns a copy with another text. `variable` finds variables by their names.
     pub(crate) fn with(&self, text: String, variable: impl Fn(&str) -> Option<VarId>) -> Self {
         let words = patchwright_csource::lex::words(text.as_bytes());
         let variables = words.iter().filter_map(|word| variable(word)).collect();
@@ -53,6 +53,7 @@ impl Source {
     }
 }
 
+/// Adds copies of statements at a second place.
 pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
     let sources = sources(finder);
     let choices = choices(finder, |kind| matches!(kind, StmtKind::If { .. }));
@@ -115,7 +116,8 @@ pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
     }
 }
 
-/// Calls and assignments; not `v = e` with a single word, which ASSIGNMENT inserts.
+/// Returns the statements that can be repeated: calls and assignments. `v = e` with a single word is left out, because ASSIGNMENT inserts
+/// it.
 pub(crate) fn sources(finder: &Finder<'_, '_, '_>) -> Vec<Source> {
     let function = finder.function;
     let mut found: Vec<Source> = Vec::new();

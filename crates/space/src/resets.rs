@@ -33,6 +33,7 @@ struct Reset {
     members: Vec<String>,
 }
 
+/// Adds a member that becomes zero beside others.
 pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
     // By block and object.
     let mut resets: BTreeMap<(StmtId, String), Reset> = BTreeMap::new();

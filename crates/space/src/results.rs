@@ -24,6 +24,7 @@ const MOST_VALUES: usize = 3;
 /// Most calls of one function.
 const MOST_PLACES: usize = 20;
 
+/// Adds exits that follow from the unused result of a call.
 pub(crate) fn find(finder: &mut Finder<'_, '_, '_>, callees: &Callees<'_>) {
     let values = returned(finder);
     let mut places = 0;

@@ -34,6 +34,7 @@ struct Argument {
     is_changed: bool,
 }
 
+/// Adds a second call of a function with other arguments.
 pub(crate) fn find(finder: &mut Finder<'_, '_, '_>, callees: &Callees<'_>) {
     let parents = Parents::of(finder.function);
     let mut seen = FxHashSet::default();

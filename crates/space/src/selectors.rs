@@ -99,7 +99,7 @@ impl Finder<'_, '_, '_> {
         self.base(base);
     }
 
-    /// What `->`, `*` and `[ ]` work on: nothing converts it, so it keeps its type.
+    /// Adds the operand of `->`, `*` or `[ ]`, which nothing converts, so that it keeps its type.
     pub(crate) fn base(&mut self, base: ExprId) {
         let ty = self.function.expr(base).ty;
         match self.builder.ctype(ty) {

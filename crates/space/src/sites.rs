@@ -122,7 +122,7 @@ fn note_arguments(function: &Function, id: ExprId, seen: &mut FxHashMap<Span, (E
     }
 }
 
-/// What is at a place of a term: the expression with what is round it, the term, whether only its truth matters, and where it is.
+/// A visitor of the places of a term. It gets the expression with its parentheses, the term, whether only its truth matters, and the path.
 type Visit<'v> = dyn FnMut(ExprId, &Term, bool, &TermPath) + 'v;
 
 /// Visits an expression and the parts of it that its term has, each with its term.

@@ -43,6 +43,7 @@ pub(crate) struct Element<'t> {
 }
 
 impl Element<'_> {
+    /// Splits `base[index]` or `base[index + number]`; `None` for other texts.
     pub(crate) fn of(text: &str) -> Option<Element<'_>> {
         let (base, rest) = text.split_once('[')?;
         let inner = rest.strip_suffix(']')?;

@@ -23,6 +23,7 @@ const TARGET_COST: u32 = 2;
 /// Most others that are tried at one place.
 const MOST_OTHERS: usize = 5;
 
+/// Adds assignments to another variable, member or element.
 pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
     let discarded = discarded(finder.function);
     let of_loops = of_loops(finder);
@@ -193,7 +194,7 @@ pub(crate) fn variables(
     found
 }
 
-/// The other members of a structure that are of a type.
+/// Returns the other members of a structure with the wanted type.
 pub(crate) fn members(
     finder: &mut Finder<'_, '_, '_>,
     base: ExprId,

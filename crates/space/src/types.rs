@@ -120,7 +120,7 @@ fn integer(kind: IntegerKind) -> Option<CType> {
     })
 }
 
-/// What a function subscripts, moves or adds to.
+/// Calls `each` for every pointer that a function subscripts, moves or adds to.
 pub(crate) fn moved(function: &Function, each: &mut dyn FnMut(ExprId)) {
     for expr in &function.exprs {
         match &expr.kind {

@@ -23,6 +23,7 @@ const WIDENED_COST: u32 = 2;
 /// Most places in one function.
 const MOST_PLACES: usize = 40;
 
+/// Adds calculations in a wider type.
 pub(crate) fn find(finder: &mut Finder<'_, '_, '_>) {
     let function = finder.function;
     let parents = Parents::of(function);

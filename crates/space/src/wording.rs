@@ -150,7 +150,7 @@ fn texts_of_calls(finder: &Finder<'_, '_, '_>) -> FxHashSet<ExprId> {
     found
 }
 
-/// The other texts that expected lines make of one, each with its cost.
+/// Returns the other texts that expected lines make of a text, each with its cost.
 pub(crate) fn texts(text: &str, use_: Use, lines: &[String]) -> Vec<(u32, String)> {
     let conversions = match use_ {
         Use::Input => return Vec::new(),

@@ -1,7 +1,7 @@
 //! FUNCTION round an expression: `abs(a - b)` for `a - b`, `tolower(c)` for `c`, and the other way round.
 //!
-//! Only functions of the C library that calculate one value of another one, and that the source declares. Where the value is a
-//! character, those that make letters large and small; where it is a number with a sign, those that drop the sign.
+//! The functions are those of the C library that calculate one value from another one, and that the source declares. Characters get functions
+//! that change the case of letters. Signed numbers get functions that drop the sign.
 
 use patchwright_csource::{
     BinaryOperator, CastKind, ExprId, ExprKind, Part, Role, Slot, StmtId, StmtKind, Storage,
@@ -21,7 +21,7 @@ use crate::{
 /// The function's name, and the call.
 const WRAPPED_COST: u32 = 2;
 
-/// What makes letters large and small.
+/// The functions that change the case of letters.
 pub(crate) const OF_CHARACTERS: [&str; 2] = ["tolower", "toupper"];
 
 /// What drops the sign of a number of a type.
@@ -61,6 +61,7 @@ pub(crate) enum Around {
     Constant,
 }
 
+/// Adds calls such as `abs` and `tolower` round expressions, and takes them away.
 pub(crate) fn find(finder: &mut Finder<'_, '_, '_>, callees: &Callees<'_>) {
     let used = used(finder);
     let characters = characters(finder);
@@ -155,6 +156,7 @@ pub(crate) fn call(
     }
 }
 
+/// Returns the text of an expression that can be replaced; empty for others.
 pub(crate) fn inner_text(finder: &Finder<'_, '_, '_>, id: ExprId) -> String {
     let span = finder.function.expr(id).place.editable();
     span.map_or_else(String::new, |span| finder.plain(span))

@@ -28,8 +28,7 @@ pub(crate) struct Reached {
 }
 
 impl Encoder<'_> {
-    /// What a pointer may lead to. One that comes from an integer, or from an array that was read at an
-    /// unknown offset, is tried with all objects.
+    /// Returns the targets of a pointer. A pointer from an integer, or from an array read at an unknown offset, may lead to any object.
     pub(crate) fn targets(&mut self, world: &World, pointer: Term, place: &Place) -> Rc<Targets> {
         if self.is_along() {
             return self.only_target(pointer, place);
@@ -477,6 +476,7 @@ impl Encoder<'_> {
         self.terms.ite(is_zero, zero, one)
     }
 
+    /// Adds the failure of reading a value that was never written.
     pub(crate) fn must_be_written(&mut self, world: &World, written: Term, place: &Place) {
         let not = self.terms.not(written);
         self.tolerated(

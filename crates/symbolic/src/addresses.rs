@@ -51,6 +51,7 @@ impl Encoder<'_> {
             .is_some_and(|name| name.starts_with("input."))
     }
 
+    /// Returns the address of a leaf as a number; for null, the offset.
     pub(crate) fn number_of_leaf(&mut self, leaf: &Leaf) -> Term {
         match leaf.object {
             0 => leaf.offset,
@@ -133,7 +134,7 @@ impl Encoder<'_> {
         number
     }
 
-    /// Nothing in a number was an address.
+    /// Whether no part of a number was an address.
     pub(crate) fn is_plain(&self, number: Term) -> bool {
         let mut open = vec![number];
         let mut seen = rustc_hash::FxHashSet::default();
@@ -203,7 +204,7 @@ impl Encoder<'_> {
         }
     }
 
-    /// How two addresses are ordered. Which of two objects lies before the other is not known.
+    /// Compares two addresses. The order of two different objects is unknown.
     pub(crate) fn ordered_addresses(&mut self, op: BinaryOp, a: Term, b: Term) -> Term {
         let (x, y) = (
             self.pointers.targets(self.terms, a),

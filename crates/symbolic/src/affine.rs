@@ -20,7 +20,7 @@ pub(crate) struct Affine {
 
 const DEPTH: u32 = 24;
 
-/// How the offset, a term of 64 bits with a sign, is put together.
+/// Writes an offset, a signed term of 64 bits, as `factor * index + rest`.
 pub(crate) fn affine(terms: &mut Terms, offset: Term) -> Affine {
     within(terms, offset, DEPTH)
 }

@@ -21,10 +21,11 @@ use crate::{
     run::{Returned, no_term},
 };
 
-/// So many blocks are followed before somebody is asked whether to go on.
+/// The number of blocks that are followed between two looks at the interruption.
 const BLOCKS: u32 = 64;
 
 impl<'p> Encoder<'p> {
+    /// Whether a single input is followed.
     pub(crate) fn is_along(&self) -> bool {
         self.along.is_some()
     }
@@ -84,7 +85,7 @@ impl<'p> Encoder<'p> {
         });
     }
 
-    /// Nothing is known of the execution from here on.
+    /// Notes that nothing is known of the execution from here on.
     pub(crate) fn lost(&mut self, reason: impl Into<String>, place: &Place) {
         if self.has_ended() {
             return;
@@ -98,6 +99,7 @@ impl<'p> Encoder<'p> {
         self.end_along();
     }
 
+    /// Ends the execution that is followed.
     pub(crate) fn end_along(&mut self) {
         if let Some(along) = &mut self.along {
             along.ended = true;
@@ -132,7 +134,7 @@ impl<'p> Encoder<'p> {
         }
     }
 
-    /// The one object that a pointer leads to.
+    /// Returns the only object to which a pointer leads.
     pub(crate) fn only_target(&mut self, pointer: Term, place: &Place) -> std::rc::Rc<Targets> {
         let targets = self.pointers.targets(self.terms, pointer);
         let yes = self.terms.truth(true);

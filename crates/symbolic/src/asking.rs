@@ -7,7 +7,7 @@ use patchwright_ir::{BlockId, Function, Node, Origin};
 use patchwright_text::Span;
 use rustc_hash::FxHashSet;
 
-/// The blocks whose branches decide whether an assertion holds; `fails` says whether a block reports that one does not.
+/// Returns the blocks whose branches decide whether an assertion holds. `fails` selects the blocks that report a failed assertion.
 pub(crate) fn asking(function: &Function, fails: &dyn Fn(BlockId) -> bool) -> FxHashSet<BlockId> {
     let reports: FxHashSet<BlockId> = function.block_ids().filter(|&block| fails(block)).collect();
     let mut all = FxHashSet::default();

@@ -8,7 +8,7 @@ use crate::{
     encoding::{Output, Piece},
 };
 
-/// How the pieces of output begin that say how much of the output before them is lost. A unit is a byte of a text, or a value.
+/// The beginning of an output piece that says how much of the output before it is lost, in bytes of text and values.
 pub const LOST: &str = "lost, for it was not flushed";
 
 /// A call that writes the buffer out.
@@ -20,7 +20,7 @@ struct Flush {
     always: bool,
 }
 
-/// What the buffer holds, as far as it was looked at.
+/// The output that a stream holds back, as far as it was looked at.
 #[derive(Default)]
 pub(crate) struct Buffer {
     flushes: Vec<Flush>,

@@ -23,6 +23,7 @@ enum Called {
 }
 
 impl<'p> Encoder<'p> {
+    /// Encodes a call: of a function of the program, a modelled one, or one that is not known.
     pub(crate) fn call(
         &mut self,
         frame: &mut Frame<'p>,
@@ -282,8 +283,8 @@ impl<'p> Encoder<'p> {
         Ok(())
     }
 
-    /// What a function gives that only calculates, of which nothing else is said; nothing where it is not called as it is
-    /// defined.
+    /// Returns the result of a function that only calculates, as an unknown function of its arguments. `None` if the call does not fit the
+    /// definition.
     fn opaque(
         &mut self,
         routine: RoutineId,
@@ -322,7 +323,7 @@ impl<'p> Encoder<'p> {
         Some(Some(self.narrowed(call.result, value)))
     }
 
-    /// No body was given, or it is one of our models.
+    /// Whether a routine has no body of the user's: it is one of Patchwright's models, or has none at all.
     pub(crate) fn is_of_library(&self, routine: RoutineId) -> bool {
         let program = self.program;
         let entry = program.routine(routine);
@@ -348,7 +349,7 @@ impl<'p> Encoder<'p> {
         Some(self.narrowed(call.result, value))
     }
 
-    /// Any value of a type: a `_Bool` is 0 or 1.
+    /// Restricts any value of a type to those that the type can have: a `_Bool` is 0 or 1.
     pub(crate) fn narrowed(&mut self, ty: Type, value: Term) -> Term {
         match ty {
             Type::Bool => {

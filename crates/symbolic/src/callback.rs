@@ -1,6 +1,7 @@
-//! Functions that arguments lead to: any function of their type. What such a function gives is an input for each of its calls,
-//! and its calls can be seen: which function, with which arguments, in which order. They are written to standard output, as
-//! whoever makes such inputs for an execution has it written there.
+//! Encodes functions that arguments lead to: any function of their type.
+//!
+//! The result of each call is an input. The calls themselves are visible: their functions, arguments and order. The encoding writes them to
+//! standard output, because the harness of an execution does so, too.
 
 use std::rc::Rc;
 

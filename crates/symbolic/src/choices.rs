@@ -10,7 +10,7 @@ pub(crate) struct ChoicesAlone {
 }
 
 impl ChoicesAlone {
-    /// No variable but these choices is in a term.
+    /// Whether a term has no variables other than these choices.
     pub(crate) fn holds(
         &mut self,
         terms: &Terms,

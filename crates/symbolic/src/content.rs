@@ -85,12 +85,12 @@ impl Content {
         Content::with(name, Base::Bytes(bytes.into()))
     }
 
-    /// It is an array, whose parts are not told apart.
+    /// Whether the object is encoded as one array, whose parts are not told apart.
     pub(crate) fn is_array(&self) -> bool {
         self.units.is_some()
     }
 
-    /// What nothing has written has no value, beyond the object's end, too.
+    /// Whether bytes that were never written have no value, also beyond the object's end.
     pub(crate) fn is_unwritten_beyond(&self) -> bool {
         matches!(self.base, Base::Unwritten)
     }
@@ -415,7 +415,10 @@ impl Content {
         Ok(units)
     }
 
-    /// The content of an object of which `first` tells which of two it is.
+    /// Merges the contents of an object on two paths: this one where `first` is true, else `other`.
+    ///
+    /// # Errors
+    /// The reason why that cannot be encoded.
     pub(crate) fn merge(
         &self,
         other: &Content,

@@ -19,6 +19,7 @@ pub(crate) struct Along {
 }
 
 impl Along {
+    /// Starts to follow one input.
     pub(crate) fn new(input: Assignment) -> Along {
         Along {
             input,
@@ -72,6 +73,7 @@ impl Along {
         self.values.get(&term).copied().flatten()
     }
 
+    /// Returns the value of a term under the input; `None` if it depends on an unknown function.
     pub(crate) fn whole(&self, terms: &Terms, term: Term) -> Option<u128> {
         let within = terms.within(&[term]);
         let known = within

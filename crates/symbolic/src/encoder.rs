@@ -204,6 +204,7 @@ pub(crate) struct Lazy {
 const QUESTION: u64 = 2_000;
 
 impl<'p> Encoder<'p> {
+    /// Prepares the encoding of a program.
     pub(crate) fn new(
         program: &'p Program,
         options: &'p Options,
@@ -284,6 +285,7 @@ impl<'p> Encoder<'p> {
         }
     }
 
+    /// Ends the encoding with this outcome.
     pub(crate) fn finish(mut self, outcome: Outcome) -> Encoding {
         self.settle_limit();
         let turns = self.along.take().map(|along| along.turns);
@@ -491,7 +493,7 @@ impl<'p> Encoder<'p> {
         }
     }
 
-    /// A value that is not encoded, each time another one. What rests on it is known only if an execution confirms it.
+    /// Returns a new unknown value for something that is not encoded. An answer that rests on it is known only if an execution confirms it.
     pub(crate) fn open(&mut self, what: &str, sort: Sort) -> Term {
         let serial = self.serial;
         self.serial += 1;
@@ -526,6 +528,7 @@ impl<'p> Encoder<'p> {
         self.unknown_where(world, world.path.term(), reason, place);
     }
 
+    /// Notes that nothing is known of the inputs for which `condition` holds here, with the reason.
     pub(crate) fn unknown_where(
         &mut self,
         world: &World,
@@ -598,7 +601,7 @@ impl<'p> Encoder<'p> {
         });
     }
 
-    /// The value of a statement, which is free where its location is.
+    /// Returns the value of a statement. When faults are located, it is an unknown value where the variable of its line is true.
     pub(crate) fn located(&mut self, value: Term, world: &World, place: &Place) -> Term {
         if !self.options.locations || place.line == 0 {
             return value;
@@ -715,8 +718,8 @@ impl<'p> Encoder<'p> {
         self.unknown(world, "the limit of the encoding was reached before", place);
     }
 
-    /// An execution that goes on when the limit of instructions is reached has been looked at as far as that, if it was
-    /// the only path. Of several it is not known which have been looked at how far.
+    /// Settles which executions went beyond the limit of instructions. With a single path they are a bound, up to which everything was
+    /// looked at. With several paths they are unknown, because nothing says how far each was followed.
     fn settle_limit(&mut self) {
         let instructions = self.options.instructions;
         if self.cut <= 1 {

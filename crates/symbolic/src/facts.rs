@@ -52,7 +52,7 @@ fn signed(bits: u128, width: u32) -> i128 {
 }
 
 impl Facts {
-    /// What is known if the condition holds in addition; `None` if that is nothing new.
+    /// Returns the facts together with a condition; `None` if the condition adds nothing.
     pub(crate) fn with(&self, terms: &Terms, condition: Term) -> Option<Facts> {
         let mut found = Vec::new();
         collect(terms, condition, 6, &mut found);
@@ -89,7 +89,7 @@ impl Facts {
         (least == most).then(|| terms.constant(terms.width(term), least))
     }
 
-    /// A term that is equal to this one where the facts hold, and of which more is known.
+    /// Returns a simpler term that is equal where the facts hold.
     pub(crate) fn narrowed(&self, terms: &mut Terms, term: Term) -> Term {
         let Some(range) = self.ranges.get(&term) else {
             return term;

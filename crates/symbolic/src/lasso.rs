@@ -28,7 +28,7 @@ pub(crate) struct Saved {
 }
 
 impl<'p> Encoder<'p> {
-    /// Somebody wants to know which loops never end.
+    /// Whether loops that never end are sought.
     pub(crate) fn looks_for_lassos(&self) -> bool {
         self.options.lassos || self.options.checks.contains(&Check::Termination)
     }

@@ -20,7 +20,7 @@ pub fn is_near_null(terms: &mut Terms, pointer: Term) -> Term {
 }
 
 impl Encoder<'_> {
-    /// Where a pointer leads.
+    /// Returns the visible objects with offsets, the constants and the functions to which a pointer leads, each with its condition.
     pub(crate) fn leads(&mut self, pointer: Term, visible: &[Visible]) -> Leads {
         let targets = self.pointers.targets(self.terms, pointer);
         let mut leads = Leads {
@@ -62,7 +62,7 @@ impl Encoder<'_> {
         leads
     }
 
-    /// Where the pointers of an object lead in the end, by their offsets. Only bytes that are known to be pointers count.
+    /// Returns where the pointers in an object lead in the end, by their offsets. Bytes count only if they are known to be pointers.
     pub(crate) fn leads_of(&mut self, parts: &[Term], visible: &[Visible]) -> Vec<(u64, Leads)> {
         let mut all = Vec::new();
         let mut at = 0;

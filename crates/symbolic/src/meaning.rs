@@ -23,6 +23,7 @@ pub struct Meaning {
 }
 
 impl Meaning {
+    /// Makes a value that is always defined.
     pub(crate) fn defined(value: Term) -> Meaning {
         Meaning {
             value,

@@ -56,7 +56,7 @@ pub fn before_it(name: &str, index: u64) -> String {
     format!("{}[-{index}]", wrapped(name))
 }
 
-/// Whether `name` names something behind `pointer`.
+/// Whether `name` is the name of an object behind the pointer `pointer`.
 pub fn is_behind(name: &str, pointer: &str) -> bool {
     let is_part = patchwright_ctext::is_word_char;
     let mut rest = name;

@@ -310,8 +310,8 @@ pub struct Options {
     /// is called, and with which arguments, is part of the [`Outcome::output`](crate::Outcome::output), as if it were
     /// printed. Whoever names one knows that it does nothing but calculate.
     pub opaque: BTreeSet<String>,
-    /// A version is encoded that is compared with another one: calls of functions without a body are part of the output, and what
-    /// they give and leave are inputs that both share. The names are those of the objects that both versions have.
+    /// Set when two versions are compared: the names of the objects that both have. Calls of functions without a body are part of the
+    /// output then, and their results and effects are inputs that both versions share.
     pub outside: Option<BTreeSet<String>>,
 }
 

@@ -22,7 +22,7 @@ struct Position {
     heads: Vec<BlockId>,
 }
 
-/// The order of a function, and what values live from one block to another.
+/// The order in which the blocks of a function are encoded, and which values live from one block to another.
 pub(crate) struct Order {
     positions: Vec<Position>,
     /// Temporaries that other blocks than their own use, in order.
@@ -38,6 +38,7 @@ pub(crate) struct Order {
 }
 
 impl Order {
+    /// Orders the blocks of a function, nested loops as units, and finds the values that live between them.
     pub(crate) fn of(function: &Function) -> Order {
         let successors = function.successors();
         let ways = function.ways();
@@ -71,7 +72,7 @@ impl Order {
         }
     }
 
-    /// Where the function begins.
+    /// Returns the moment at which the function begins.
     pub(crate) fn start(&self) -> Moment {
         self.moment(BlockId(0), &[])
     }

@@ -34,7 +34,7 @@ const MOST_REACHED: usize = 256;
 /// What is taken for granted of functions that got an address.
 pub const NOTHING_KEPT: &str = "functions without a body do not look later at an object of which an earlier call got the address";
 
-/// How what a function can look at is written, in words of eight bytes.
+/// The format of the words of eight bytes that a function without a body can look at.
 pub const SEEN: &str = " %lx";
 
 /// Returns the objects of a program that code elsewhere may write to. That code knows them or has their address, or may call a

@@ -69,7 +69,7 @@ impl Path {
         })))
     }
 
-    /// What is known of values on this path.
+    /// Returns what is known of values on this path.
     pub(crate) fn facts(&self) -> &Facts {
         &self.0.facts
     }
@@ -86,6 +86,7 @@ impl Path {
         all.take(MOST).map(|path| path.0.condition)
     }
 
+    /// Whether both are the same node, not only equal conditions.
     pub(crate) fn is(&self, other: &Path) -> bool {
         Rc::ptr_eq(&self.0, &other.0)
     }

@@ -61,7 +61,7 @@ impl Pointers {
         self.known.insert(term, Rc::new(Targets { leaves, opaque }));
     }
 
-    /// Where a pointer may lead.
+    /// Returns all objects to which a pointer may lead.
     pub(crate) fn targets(&mut self, terms: &mut Terms, pointer: Term) -> Rc<Targets> {
         if let Some(known) = self.known.get(&pointer) {
             return known.clone();
@@ -138,7 +138,7 @@ impl Pointers {
         }
     }
 
-    /// The pointer to these targets, which exclude each other and are all that there are.
+    /// Returns a pointer to these targets. They exclude each other and are complete.
     pub(crate) fn of_leaves(&mut self, terms: &mut Terms, leaves: Vec<Leaf>) -> Term {
         let mut term: Option<Term> = None;
         for leaf in leaves.iter().rev() {
@@ -164,7 +164,7 @@ impl Pointers {
         term
     }
 
-    /// One of two values; where both are pointers, what is known of them is kept.
+    /// Returns `condition ? a : b`; of two pointers the known targets are merged.
     pub(crate) fn ite(&mut self, terms: &mut Terms, condition: Term, a: Term, b: Term) -> Term {
         let term = terms.ite(condition, a, b);
         if term == a || term == b || terms.sort(term) != Sort::Bits(64) {
@@ -179,7 +179,7 @@ impl Pointers {
         term
     }
 
-    /// Where a pointer may lead, if somebody has asked before.
+    /// Returns the targets of a pointer if they were computed before.
     pub(crate) fn known(&self, pointer: Term) -> Option<&Targets> {
         self.known.get(&pointer).map(|targets| &**targets)
     }

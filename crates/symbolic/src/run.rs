@@ -109,6 +109,7 @@ impl<'p> Encoder<'p> {
         }
     }
 
+    /// Encodes the instructions of a block.
     pub(crate) fn block(
         &mut self,
         frame: &mut Frame<'p>,

@@ -74,8 +74,8 @@ impl Random {
     }
 }
 
-/// How many random cases a test tries: `usual` of them, `nightly` in the profile of that name (`.config/nextest.toml`), or
-/// the number in `PATCHWRIGHT_RANDOM`.
+/// Returns the number of random cases of a test: `usual`, or `nightly` in the profile of that name (`.config/nextest.toml`), or the number
+/// in `PATCHWRIGHT_RANDOM`.
 pub fn cases(usual: u64, nightly: u64) -> u64 {
     let variable = |name| std::env::var(name).ok();
     let wanted = variable("PATCHWRIGHT_RANDOM").and_then(|text| text.parse().ok());

@@ -204,11 +204,8 @@ impl<'b> Board<'b> {
         self.deliver()
     }
 
-    /// Sets the verdict of a patch. It is announced at once, unless the run stops after a number of
-    /// plausible patches, because then the order counts. `overruled` says that the patch was
-    /// plausible in a woven program and is not by itself.
-    ///
-    /// `overruled` says that woven with others the patch was plausible, and is not by itself.
+    /// Sets the verdict of a patch. It is announced at once, unless the run stops after a number of plausible patches, because then the
+    /// order counts. `overruled` says that the patch was plausible in a woven program and is not by itself.
     pub fn settle(&self, entry: usize, checked: &Checked, overruled: bool) {
         let mut state = self.state();
         if let Way::Plain(rebuild) = checked.way {

@@ -76,7 +76,7 @@ pub struct Changed {
 }
 
 impl Changed {
-    /// What those patches of the set change that are open, by their numbers.
+    /// Collects the files that the open patches of the set change; `is_open` takes a patch's number.
     pub(crate) fn by(set: &PatchSet, is_open: &dyn Fn(&usize) -> bool) -> Self {
         let open = set.distinct().filter(is_open);
         let patches = open.filter_map(|entry| set.entries[entry].patch());
@@ -394,7 +394,7 @@ fn protected(
     Ok(found)
 }
 
-/// So many names are listed.
+/// The largest number of names that are listed.
 const MOST_NAMES: usize = 10;
 
 /// What is said of the tests that fail on the untouched program, if some do.

@@ -303,6 +303,7 @@ const READERS: [&[u8]; 10] = [
     b"shell", b"`", b"sed", b"awk", b"grep", b"cat ", b"cut ", b"perl", b"python", b"m4 ",
 ];
 
+/// Whether a line contains a part.
 pub(crate) fn has(line: &[u8], part: &[u8]) -> bool {
     line.windows(part.len().max(1)).any(|window| window == part)
 }

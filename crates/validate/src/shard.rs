@@ -212,7 +212,7 @@ impl PartResult {
         self.shard
     }
 
-    /// What the part took.
+    /// Returns the time and counts of the part.
     pub fn measured(&self) -> Measured {
         Measured {
             patches: self.patches.len(),
@@ -259,7 +259,7 @@ impl PartResult {
     }
 }
 
-/// What a part took.
+/// The time and counts of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Measured {
     /// Its patches.

@@ -60,7 +60,7 @@ fn portions(mut tasks: &[Task]) -> Vec<&[Task]> {
     portions
 }
 
-/// What the untouched program has taken.
+/// The time that the untouched program has taken.
 pub(crate) struct Times<'t> {
     pub(crate) phases: &'t Phases,
     /// The processor time of its build.

@@ -30,7 +30,7 @@ const FEW_TESTS: usize = 3;
 /// Beside more patches, what the tests of the untouched program take counts little.
 const MOST_TOLD: usize = 100;
 
-/// So many patches tell how long the tests take.
+/// The number of patches after which the time of the tests is known.
 pub(crate) const TELLING: usize = 3;
 
 /// Sources of more bytes than so many are not compiled for each of more than [`MOST_OF_LARGE`] patches.
@@ -47,7 +47,7 @@ pub(crate) fn may_wait(patches: usize, options: &ValidateOptions) -> bool {
     patches <= MOST && is_nothing_asked(options)
 }
 
-/// Whether that may be true of more patches with so many tests, if these take long.
+/// Whether that may hold for more patches, if there are few tests and these take long.
 pub(crate) fn may_wait_for_long(patches: usize, tests: usize, options: &ValidateOptions) -> bool {
     (MOST + 1..=MOST_TOLD).contains(&patches) && tests <= FEW_TESTS && is_nothing_asked(options)
 }
@@ -111,7 +111,7 @@ pub(crate) fn is_doubtful(
         || is_doubtful_but_for_tests(checked, patch, (is_built, is_asked_twice))
 }
 
-/// The same, where it is known which files of tests the untouched program changes.
+/// Whether a verdict is in doubt without the untouched program, if its changes of test files are known.
 pub(crate) fn is_doubtful_but_for_tests(
     checked: &Checked,
     patch: &Patch,

@@ -65,6 +65,7 @@ pub struct Apart {
 }
 
 impl Apart {
+    /// Starts with the text of a file, to which copies are added.
     pub(crate) fn new(text: Vec<u8>) -> Self {
         Apart {
             text,

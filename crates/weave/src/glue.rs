@@ -473,8 +473,8 @@ const ATTACH_PLACES: &str = r#"static void __attribute__((__constructor__(101),_
 }
 "#;
 
-/// The glue of a file with these functions and holes, up to a `#line` that makes the next line the first. In `run`,
-/// if there is one, processes find the run whose environment does not name it. `source` is the file's text.
+/// Returns the glue of a file with these functions and holes, up to a `#line` that makes the next line the first. Processes whose
+/// environment does not name a run find it in `run`. `source` is the file's text.
 pub(crate) fn text(
     suffix: &str,
     functions: &[FunctionId],
@@ -592,7 +592,7 @@ pub(crate) fn literal(bytes: &[u8]) -> String {
 /// The symbol of libc that the glue of holes names.
 pub(crate) const NAMED: [&str; 1] = ["environ"];
 
-/// Those that the glue of places and marks names.
+/// The names that the glue of places and marks uses.
 pub(crate) const NAMED_BY_PLACES: [&str; 6] = [
     "environ",
     "getenv",
@@ -602,7 +602,7 @@ pub(crate) const NAMED_BY_PLACES: [&str; 6] = [
     "__errno_location",
 ];
 
-/// The first of these names that `source` defines at file scope, as a function or an object.
+/// Returns the first of these names that `source` defines at file scope, as a function or an object.
 pub(crate) fn defined_name(source: &[u8], names: &[&'static str]) -> Option<&'static str> {
     let tokens: Vec<Token<'_>> = pieces(source)
         .filter_map(|piece| match piece {

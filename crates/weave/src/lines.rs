@@ -24,6 +24,7 @@ struct Change {
 }
 
 impl Lines {
+    /// Reads the line markers of a preprocessed text, and the lines of others.
     pub(crate) fn new(source: &[u8]) -> Self {
         let map = LineMap::new(source);
         let changes = line_marks(source)

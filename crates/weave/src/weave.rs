@@ -210,7 +210,7 @@ fn check_ids(functions: &[WovenFunction]) -> Result<(), WeaveError> {
     Ok(())
 }
 
-/// Where the text begins: a byte order mark stays in front.
+/// Returns the offset of the text behind a byte order mark.
 pub(crate) fn after_byte_order_mark(source: &[u8]) -> u32 {
     let mark = b"\xef\xbb\xbf";
     if source.starts_with(mark) {
@@ -220,6 +220,7 @@ pub(crate) fn after_byte_order_mark(source: &[u8]) -> u32 {
     }
 }
 
+/// Returns the line end that the text uses.
 pub(crate) fn newline_of(source: &[u8]) -> &'static str {
     match source.iter().position(|byte| *byte == b'\n') {
         Some(place) if place > 0 && source[place - 1] == b'\r' => "\r\n",

@@ -1,6 +1,6 @@
 //! Minimizes a smooth function of many variables.
 
-/// So many steps are remembered.
+/// The number of steps that are remembered.
 const MEMORY: usize = 8;
 
 /// Most steps.

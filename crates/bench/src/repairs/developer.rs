@@ -30,7 +30,8 @@ impl<'a> Developer<'a> {
         Ok(Self::of(&entry.listed.same_effect, root, texts))
     }
 
-    /// Takes these texts for what the developer's fix makes of the tree at `root`. A person has marked patches with the `same_effect`.
+    /// Notes the texts that the developer's fix makes of the tree at `root`. A person has marked the patches of `same_effect` as equal to
+    /// the fix.
     pub fn of(same_effect: &'a [SameEffect], root: &'a Path, texts: Texts) -> Self {
         Developer {
             same_effect,

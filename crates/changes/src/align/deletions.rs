@@ -38,6 +38,7 @@ impl Placer<'_> {
         (none_left && !actions.is_empty()).then_some(actions)
     }
 
+    /// Places the deletions of a block and of the blocks inside it. Deleted statements in a row make one deletion.
     pub(super) fn block(&mut self, block: &Block) {
         let mut run: Option<(usize, Vec<ActionId>)> = None;
         for (index, statement) in block.statements.iter().enumerate() {

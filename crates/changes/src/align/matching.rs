@@ -15,7 +15,7 @@ pub(super) struct Construct {
     pub(super) blocks: Vec<BlockId>,
 }
 
-/// Where the actions of a function stand.
+/// The constructs, blocks and positions of a function's actions.
 pub(super) struct Layout<'a> {
     pub(super) constructs: Vec<Construct>,
     /// By action: the constructs around, outermost first, with the number of the inner block.
@@ -42,6 +42,7 @@ fn kind_of(statement: &Statement) -> &'static str {
 }
 
 impl<'a> Layout<'a> {
+    /// Finds the constructs, blocks and positions of all actions of a function.
     pub(super) fn of(function: &'a Function) -> Self {
         let count = function.actions.len();
         let mut layout = Layout {
@@ -91,8 +92,8 @@ impl<'a> Layout<'a> {
         }
     }
 
-    /// Whether what directly follows or precedes a place is changed, so that a deletion there is part of that change:
-    /// one more vertex between the same two would say nothing.
+    /// Whether the action directly before or behind a place is changed. Then a deletion at the place is a part of that change, and gets no vertex
+    /// of its own.
     pub(super) fn is_changed_around(
         &self,
         block: BlockId,
@@ -148,6 +149,7 @@ const SIMILAR: f64 = 0.5;
 const MOST_PAIRS: usize = 40_000;
 
 impl Matching {
+    /// Pairs the actions of two versions of a function: equal ones first, then similar ones in the gaps between them.
     pub(super) fn find(old: Side, old_layout: &Layout, new: Side, new_layout: &Layout) -> Self {
         let mut keys = FxHashMap::default();
         let mut key = |side: Side, layout: &Layout, i: usize| {
@@ -254,7 +256,7 @@ impl Matching {
         }
     }
 
-    /// Constructs whose conditions are merely similar, and that hold nothing in common, are different ones.
+    /// Separates pairs of constructs whose conditions are merely similar and whose bodies have nothing in common.
     pub(super) fn part_strangers(&mut self, old: &Layout, new: &Layout) {
         let mut related = FxHashSet::default();
         let (mut old_filled, mut new_filled) = (FxHashSet::default(), FxHashSet::default());
@@ -288,7 +290,7 @@ impl Matching {
         }
     }
 
-    /// The construct of the new version that one of the old version became.
+    /// Returns the construct of the new version that corresponds to one of the old version.
     pub(super) fn construct(&self, old: &Construct, new: &Layout) -> Option<usize> {
         old.own
             .iter()

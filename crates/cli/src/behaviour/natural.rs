@@ -3,13 +3,13 @@
 
 use patchwright_compare::Case;
 
-/// So many tests are changed, the first ones.
+/// The number of tests whose inputs are changed, from the first on.
 const TESTS: usize = 8;
 
-/// So many inputs are made of all of them.
+/// The largest number of inputs that are made of all of them.
 const MOST: usize = 160;
 
-/// So many words of the standard input of one test are changed.
+/// The number of words of the standard input of one test that are changed.
 const WORDS: usize = 8;
 
 /// In the place of a number, beside the one above and the one below.

@@ -11,11 +11,10 @@ use crate::{
     shards::ShardArgs,
 };
 
-/// Rounds of loops where nobody says how many; and those that are tried where nothing differs in these: loops over the bits of a
-/// number, or over short arrays, end by then. They get so much time.
+/// The bound of the rounds of loops without `--bound`.
 const USUAL_BOUND: u32 = 16;
 
-/// Flags of `patchwright compare`.
+/// The flags and arguments of `patchwright compare`.
 #[derive(Args, Clone, Debug)]
 pub struct CompareArgs {
     /// The versions, oldest first; or two revisions A..B
@@ -27,7 +26,7 @@ pub struct CompareArgs {
 
     /// Compare only this C file of two revisions A..B
     ///
-    /// Compared is its program, or without `main` each of its functions that differ.
+    /// A file with `main` is compared as a program, another one by each function that differs.
     #[arg(long, value_name = "FILE", help_heading = "What is compared")]
     pub file: Option<PathBuf>,
 
@@ -50,7 +49,7 @@ pub struct CompareArgs {
     #[arg(long, value_name = "LIST", help_heading = "What is compared")]
     pub check: Option<String>,
 
-    /// Let globals hold any value at the start where the source gives none, or 0
+    /// Let globals that begin with 0, or without a value, begin with any value
     #[arg(long, help_heading = "What is compared")]
     pub havoc: bool,
 
@@ -185,6 +184,7 @@ pub enum Order {
 }
 
 impl Order {
+    /// Returns the name by which `--strategy` chooses the order.
     pub(super) fn name(self) -> &'static str {
         match self {
             Order::Prv => "prv",

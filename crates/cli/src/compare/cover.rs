@@ -46,7 +46,7 @@ const OF_LIBRARY: u32 = 1 << 31;
 /// Asking for the lines of new places costs a process.
 const EXECUTIONS_BETWEEN_QUESTIONS: u64 = 64;
 
-/// How near a place is to the change: on a changed line, in a changed function, or elsewhere.
+/// The distance of a place from the change: on a changed line, in a changed function, or elsewhere.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Near {
     /// Not at all, or nobody knows.

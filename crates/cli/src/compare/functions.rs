@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{Exit, encoded::Problem, shards::PartFile};
 
-/// The functions of a file of two revisions that are compared, one by one; nothing if its program or one function is.
+/// Returns the functions of a file that are compared one by one; `None` if its program or a named function is compared.
 pub(super) fn functions(
     args: &CompareArgs,
     revisions: &revisions::Revisions,
@@ -40,7 +40,7 @@ pub(super) fn functions(
     Ok(Some(functions.clone()))
 }
 
-/// The functions of two C files that are compared, one by one, where these are no programs and nobody names a function.
+/// Returns the functions of two C files that are compared one by one. `None` if the files are programs, or if the user names a function.
 pub(super) fn of_files(
     args: &CompareArgs,
     named: &[Named],

@@ -149,7 +149,7 @@ fn values(bytes: &[u8], ty: Type) -> String {
     }
 }
 
-/// So many equal values behind each other are written once, with their number.
+/// From this number on, equal neighbouring values are written once, with their number.
 const MANY: usize = 8;
 
 /// Values in braces.

@@ -11,10 +11,10 @@ use crate::{Exit, cached::CacheArgs, encoded::Problem, shards::ShardArgs, state:
 /// The name of the schema of a part's file.
 pub const SCHEMA: &str = "patchwright-compare-shard";
 
-/// Its version.
+/// The version of the parts' format.
 pub const VERSION: u32 = 1;
 
-/// What is printed of a comparison.
+/// The output of a comparison, as text and as JSON.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Told {
     /// For people.
@@ -23,7 +23,7 @@ pub struct Told {
     pub json: String,
 }
 
-/// What is known of a function.
+/// The comparison of one function.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unit {
     /// Its number among all that are compared.
@@ -43,7 +43,7 @@ pub struct Found {
     pub units: Vec<Unit>,
 }
 
-/// What one machine would have printed.
+/// The output that one machine would have printed, put together from parts.
 pub struct Merged {
     /// For people.
     pub text: String,
@@ -115,7 +115,7 @@ pub fn key(args: &CompareArgs, functions: &[String], texts: &[Vec<u8>]) -> Strin
     hasher.finish().to_string()
 }
 
-/// That there is nothing to divide.
+/// The error for a comparison that has only one part.
 pub fn indivisible() -> Problem {
     Problem::Input(
         "--shard divides the functions of two versions, and here one program or function is compared; leave --shard out, \

@@ -34,7 +34,7 @@ impl Job<'_> {
         setup.some_end(&TRIED, interrupt)
     }
 
-    /// How a function was proved to be the same by rounds of loops that both versions take together; nothing if it was not.
+    /// Proves by induction over common rounds that two functions are the same. Returns how in words, or `None` without a proof.
     pub(super) fn together(
         &self,
         checks: &BTreeSet<Check>,

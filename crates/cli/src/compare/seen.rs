@@ -166,7 +166,7 @@ fn words_of(pair: [&Named; 2], made: &[Made]) -> (Vec<Vec<u8>>, usize) {
 
 /// Inputs where nobody gives any.
 fn nothing_known(args: &CompareArgs) -> Vec<(String, Case)> {
-    /// So many arguments are tried where nobody says how many there are.
+    /// The largest number of arguments that are tried without `--arguments`.
     const MOST_ARGUMENTS: usize = 3;
     let counts = match args.arguments {
         Some(count) => vec![usize::try_from(count).unwrap_or(0)],

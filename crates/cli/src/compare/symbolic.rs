@@ -523,6 +523,8 @@ pub struct Encoder<'a> {
 }
 
 impl Encoder<'_> {
+    /// Returns the options of an encoding whose inputs have names with this prefix. `argument_numbers` encodes an argument that is only
+    /// read as a number as any number.
     pub(super) fn options(&self, prefix: String, argument_numbers: bool) -> Options {
         Options {
             bound: self.args.rounds(),

@@ -23,7 +23,7 @@ pub struct Build {
     pub files: Vec<(String, String)>,
 }
 
-/// What builds a project.
+/// The system that builds a project.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum System {
     /// A command of the user's.
@@ -75,7 +75,7 @@ impl Build {
         }
     }
 
-    /// The same in a folder below the root.
+    /// Returns this build for a folder below the root.
     pub fn within(self, at: &str) -> Build {
         let inside = |command: String| match self.system {
             System::Make | System::Configure if command == "make" => {

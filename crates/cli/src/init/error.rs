@@ -16,7 +16,7 @@ pub enum InitError {
         .0.display()
     )]
     NoBuild(PathBuf),
-    #[error("no way to build the project works; {0}")]
+    #[error("none of the ways to build the project works: {0}")]
     NotBuilt(String),
     #[error(transparent)]
     File(#[from] FileError),

@@ -60,7 +60,7 @@ fn is_good(path: &Path) -> bool {
         .any(|name| folder.is_some_and(|folder| folder == *name))
 }
 
-/// So many good inputs are taken.
+/// The largest number of good inputs that are taken.
 const MOST_GOOD: usize = 50;
 
 /// Makes a test of each crashing input of a fuzzer in the tree, and of up to 50 good inputs. What could not be found out is added

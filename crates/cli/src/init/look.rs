@@ -15,7 +15,7 @@ use crate::progress::Progress;
 /// A command that is tried may take so long.
 const SHORT: Duration = Duration::from_secs(20);
 
-/// So many tests are tried to see whether any passes.
+/// The number of tests that are tried to see whether any passes.
 const FEW: usize = 8;
 
 /// A whole suite may take so long.
@@ -59,7 +59,7 @@ pub fn files_of(folder: &Path) -> Result<BTreeSet<PathBuf>, FileError> {
 }
 
 impl<'l> Look<'l> {
-    /// A copy that is built, of a tree with these files.
+    /// Starts to look at a built copy. `sources` are the files of the tree.
     ///
     /// # Errors
     /// A tree that cannot be read.

@@ -275,7 +275,7 @@ fn told_in(text: &str, pass: [&str; 2], fail: [&str; 2]) -> Vec<(String, bool)> 
     told
 }
 
-/// A script that runs a program and looks for the line that says that a test has passed, and for none that says that it failed.
+/// Returns a script that runs a program and passes if the program prints the line of a passed test, and no line of a failed one.
 fn by_line(run: &str, environment: &str, (pass, fail): ([&str; 2], [&str; 2])) -> String {
     let around = |[before, behind]: [&str; 2]| {
         format!(

@@ -11,10 +11,10 @@ use super::written::Tests;
 /// Words in the names of programs that are tests, or of the folders in which they lie, …
 const WORDS: [&str; 5] = ["test", "check", "suite", "spec", "unit"];
 
-/// … and in the names of those that are not, or of the folders in which they lie.
+/// Parts of the names of programs that are no tests, or of the folders in which they lie.
 pub const OTHERS: [&str; 6] = ["perf", "bench", "fuzz", "example", "demo", "gen"];
 
-/// What a file of expected output ends with, beside the program or script that prints it.
+/// Endings of files of expected output beside the program or script that prints it.
 pub const EXPECTED: [&str; 6] = ["ans", "expected", "exp", "ok", "out", "ref"];
 
 /// Finds built test programs and the names of their tests, from their own lists or their output. What could not be found out is

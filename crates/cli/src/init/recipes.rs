@@ -13,7 +13,7 @@ use super::written::Tests;
 /// The targets that run tests.
 const TARGETS: [&str; 3] = ["check", "test", "tests"];
 
-/// So many commands are taken as tests.
+/// The largest number of commands that are taken as tests.
 const MOST: usize = 500;
 
 /// A recipe that calls make is followed so deep.

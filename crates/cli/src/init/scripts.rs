@@ -33,7 +33,7 @@ const HELPERS: [&str; 14] = [
 /// What the names of scripts begin with that run all tests.
 const RUNNERS: [&str; 5] = ["run", "test", "tests", "check", "all"];
 
-/// So many scripts are tried to find out from where they are run.
+/// The number of scripts that are tried to find out from where they are run.
 const TRIED: usize = 8;
 
 /// Whether a script of this name helps others, or runs them.

@@ -8,7 +8,7 @@ use super::look::Look;
 use super::parts::{Part, tests_of_parts};
 use super::written::Tests;
 
-/// So many tests are taken.
+/// The largest number of tests that are taken.
 const MOST: usize = 5000;
 
 /// Asks CTest for the names of the tests, and returns them with a script that runs one. What could not be found out is added to

@@ -33,7 +33,7 @@ const OF_FUNCTION: f64 = 0.3;
 /// This part of the rest is for the program with as many arguments as it reads.
 const OF_READ: f64 = 0.7;
 
-/// So many arguments are looked at otherwise.
+/// The number of arguments up to which the program is also tried, besides the number that it reads.
 const MOST_ARGUMENTS: u32 = 2;
 
 /// So much of what a program printed is shown.
@@ -59,7 +59,7 @@ pub struct Answers<'a> {
 }
 
 impl<'a> Answers<'a> {
-    /// Answers for this project.
+    /// Prepares to answer questions about the survivors of this project.
     pub fn new(
         args: &'a MutantsArgs,
         project: &'a Project,
@@ -76,7 +76,7 @@ impl<'a> Answers<'a> {
         }
     }
 
-    /// What is known of a survivor.
+    /// Asks for a proof or an input for a survivor.
     ///
     /// # Errors
     /// Why nothing is known, in words.

@@ -39,8 +39,8 @@ struct Limits {
 }
 
 impl Job<'_> {
-    /// What a few paths say, if they decide it: all are known, or one fails. What repairs and faults are looked for in is the
-    /// formula of all paths, and so they have to be found there.
+    /// Follows a few single paths. They decide the question if they are all, or if one fails. If repairs or faults are wanted, the formula
+    /// of all paths decides, because these are sought in it.
     pub(super) fn by_few_paths(&mut self) -> Result<Option<Decided>, Problem> {
         if self.args.repair || self.args.locate || std::mem::replace(&mut self.tried_paths, true) {
             return Ok(None);

@@ -464,7 +464,7 @@ impl Job<'_> {
         limits
     }
 
-    /// The same for single paths, of which the last one is at hand: where any read such inputs.
+    /// Returns the limits of inputs that single paths have met. `last` is the last path.
     pub(super) fn limits_of_paths(&self, last: &Encoding, notes: &[String]) -> Vec<String> {
         let mut limits = Vec::new();
         let is_number = |kind: &InputKind| matches!(kind, InputKind::ArgumentNumber(..));
@@ -480,8 +480,8 @@ impl Job<'_> {
         limits
     }
 
-    /// What an execution of a counterexample does, and what the reference prints there. One that rests on something unknown
-    /// and that no execution confirms is none.
+    /// Executes a counterexample, and returns what it does and what the reference prints. A counterexample that rests on something unknown
+    /// and is not confirmed is dropped.
     pub(super) fn replayed(
         &mut self,
         verdict: &mut Verdict,
@@ -501,6 +501,7 @@ impl Job<'_> {
         Some((replay, expected))
     }
 
+    /// Makes the decision of a verdict: the report, the exit status, and what a replayed counterexample shows.
     pub(super) fn concluded(
         &self,
         verdict: Verdict,
@@ -526,6 +527,7 @@ impl Job<'_> {
         }
     }
 
+    /// Makes the report of a verdict: assumptions, places, and reasons why something is not known.
     pub(super) fn report(
         &self,
         verdict: &Verdict,

@@ -3,13 +3,13 @@
 /// The lengths of arguments in bytes, tried one after the other while the program holds.
 pub const LONGEST: [u32; 3] = [8, 24, 72];
 
-/// The most bytes of arguments and of standard input that are tried because the program names a size that is as large.
+/// The largest number of bytes of arguments and standard input that is tried because the program names a size as large.
 pub const LARGEST: u32 = 520;
 
 /// Standard input has at most so many bytes, if nobody says how many.
 pub const INPUT: u32 = 64;
 
-/// Arguments that a program gets at most which reads any number of them, if nobody says how many.
+/// The largest number of arguments of a program that reads any number of them, without `--arguments`.
 pub const MOST_ARGUMENTS: u32 = 3;
 
 /// The first bound of the rounds of loops.

@@ -27,7 +27,7 @@ pub struct ProveArgs {
 
     /// Prove that it does the same as this reference
     ///
-    /// Compared are the result and the output, and for a function also globals and the memory behind its arguments.
+    /// The proof compares the result and the output, and for a function also globals and the memory behind its arguments.
     #[arg(long, value_name = "FILE[:FUNCTION]", help_heading = "What is proved")]
     pub like: Option<String>,
 
@@ -38,7 +38,7 @@ pub struct ProveArgs {
     #[arg(long, value_name = "LIST", help_heading = "What is proved")]
     pub check: Option<String>,
 
-    /// Let globals hold any value at the start where the source gives none, or 0
+    /// Let globals that begin with 0, or without a value, begin with any value
     #[arg(long, help_heading = "What is proved")]
     pub havoc: bool,
 

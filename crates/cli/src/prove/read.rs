@@ -340,8 +340,7 @@ impl Program {
         }
     }
 
-    /// Other numbers of arguments for which a program that looks at their number is proved, where nobody says how many it
-    /// gets.
+    /// Returns the other numbers of arguments for which a program that looks at `argc` is proved, without `--arguments`.
     pub fn other_arguments(&self) -> Vec<u32> {
         let more = match self.looked_at.any {
             true => deeper::MOST_ARGUMENTS,
@@ -414,7 +413,7 @@ impl Program {
         told
     }
 
-    /// Says where one order of operands was taken, though C leaves it open and another may do something else.
+    /// Returns a note on operands that were evaluated in one order although C leaves the order open and another one may matter.
     pub fn order_taken(&self) -> Option<String> {
         const MOST: usize = 3;
         let places = self.unordered.iter().take(MOST);

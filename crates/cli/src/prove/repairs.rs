@@ -36,8 +36,8 @@ struct Listed {
     shown: Vec<proof::Repair>,
     /// The number of each repair in the order in which they were found; 0 for what is shown later.
     numbers: Vec<usize>,
-    /// Positions of the repairs that are shown when all are found: those in functions that only call the failing one, and those
-    /// that are right within the bound only.
+    /// The repairs that are shown last, with their positions: those in functions that only call the failing function, and those that are
+    /// right within the bound only.
     later: Vec<(usize, Repair)>,
     /// Why the list is not complete.
     incomplete: Vec<String>,

@@ -6,7 +6,7 @@ use crate::{detail::Assembly, raw::Node, tree::ExprId};
 use patchwright_ctext::{self as lex, Kind};
 
 impl FunctionBuilder<'_, '_> {
-    /// What assembly does, if its template has no instruction; `operands` are its outputs and inputs.
+    /// Returns how inline assembly without instructions connects its operands, which are its outputs and inputs; `None` with instructions.
     pub(super) fn assembly(&self, node: &Node, operands: &[ExprId]) -> Option<Assembly> {
         let begin = &node.range.as_ref()?.begin;
         let is_assembly = |text: &String| text.trim_start_matches('_').starts_with("asm");

@@ -220,6 +220,7 @@ impl<'a> UnitBuilder<'a> {
         }
     }
 
+    /// Notes the structure or union that a node declares or defines.
     pub(super) fn record(&mut self, node: &Node) {
         let name = if node.name.is_empty() {
             self.unnamed(node)
@@ -297,7 +298,7 @@ impl<'a> UnitBuilder<'a> {
         self.typedef_alignments.get(&alias).copied()
     }
 
-    /// What stands in the main file at a location, from there on.
+    /// Returns the text of the main file from a location on.
     pub(crate) fn text_at(&self, location: &Location) -> Option<&'a str> {
         let (file, offset) = match &location.spelling {
             Some(bare) => (bare.file_id, bare.offset),
@@ -311,7 +312,7 @@ impl<'a> UnitBuilder<'a> {
         std::str::from_utf8(&rest[..end.unwrap_or(rest.len())]).ok()
     }
 
-    /// What stands in another file at a location, from there on.
+    /// Returns the text of another file from a location on.
     pub(super) fn text_elsewhere(&self, location: &Location) -> Option<String> {
         let (file, offset) = match &location.spelling {
             Some(bare) => (bare.file_id, bare.offset),
@@ -325,7 +326,7 @@ impl<'a> UnitBuilder<'a> {
         text.ok().map(str::to_owned)
     }
 
-    /// What stands in the main file where the outermost macro round a location is used, from there on.
+    /// Returns the text of the main file from the use of the outermost macro round a location.
     pub(super) fn text_at_use(&self, location: &Location) -> Option<&'a str> {
         let bare = location.expansion.as_ref()?;
         if bare.file_id != Some(self.main_file) {
@@ -336,6 +337,7 @@ impl<'a> UnitBuilder<'a> {
         std::str::from_utf8(&rest[..end]).ok()
     }
 
+    /// Notes an enumeration: its constants with their values, and its integer type.
     pub(super) fn enumeration(&mut self, node: &Node) {
         let mut next = 0i128;
         let (mut least, mut greatest) = (0, 0);
@@ -404,6 +406,7 @@ impl<'a> UnitBuilder<'a> {
         (named.unwrap_or(file), line)
     }
 
+    /// Adds a variable to the unit, and returns its number.
     pub(super) fn variable(&mut self, node: &Node, storage: Storage) -> VarId {
         let ty = self.written(node);
         let id = VarId(self.variables.len() as u32);

@@ -9,7 +9,7 @@ use crate::{
 };
 
 impl UnitBuilder<'_> {
-    /// The type that the compiler spells so; where it is written, if `here`, else that of something declared anywhere.
+    /// Returns the type that the compiler spells so. With `here`, tags have the meaning of the current scope, else of any declaration.
     pub(crate) fn spelled_type(&mut self, ty: &QualType, here: bool) -> TypeId {
         if let Some(&target) = ty.alias.and_then(|alias| self.typedefs.get(&alias))
             && let Some(qualifiers) = qualifiers_of_name(&ty.spelled)
@@ -31,7 +31,7 @@ impl UnitBuilder<'_> {
         id
     }
 
-    /// The type of a declaration, which is written where it stands.
+    /// Returns the type of a declaration, as it is written there.
     pub(crate) fn written(&mut self, node: &Node) -> TypeId {
         match &node.ty {
             Some(ty) => self.spelled_type(ty, true),
@@ -39,8 +39,7 @@ impl UnitBuilder<'_> {
         }
     }
 
-    /// A variable whose declaration does not write its type out (`__auto_type`, `typeof`) has that of its initialiser, which the compiler
-    /// has converted to it.
+    /// Gives a variable declared by `__auto_type` or `typeof` the type of its initialiser.
     pub(crate) fn settle(&mut self, variable: VarId, node: &Node, value: &Expr) {
         let Some(ty) = &node.ty else { return };
         let anywhere = self.types.parse(&ty.spelled);
@@ -140,6 +139,7 @@ impl UnitBuilder<'_> {
         }
     }
 
+    /// Notes the type that a `typedef` names.
     pub(super) fn typedef(&mut self, node: &Node) {
         let Some(ty) = &node.ty else { return };
         let target = match node.inner.first().and_then(|n| self.type_node(n)) {

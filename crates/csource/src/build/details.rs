@@ -215,7 +215,7 @@ impl FunctionBuilder<'_, '_> {
         })
     }
 
-    /// An initialiser list.
+    /// Reads an initialiser list.
     pub(crate) fn initializer_list(&mut self, node: &Node) -> ExprKind {
         let nodes: &[Node] = match node.array_filler.is_empty() {
             true => &node.inner,

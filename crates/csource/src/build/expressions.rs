@@ -11,6 +11,7 @@ use crate::{
 };
 
 impl FunctionBuilder<'_, '_> {
+    /// Adds an expression that is not evaluated at run time, such as the operand of `sizeof`.
     pub(crate) fn unevaluated(&mut self, node: &Node) -> ExprId {
         let before = std::mem::replace(&mut self.evaluated, false);
         let id = self.expr(node);
@@ -18,6 +19,7 @@ impl FunctionBuilder<'_, '_> {
         id
     }
 
+    /// Adds an expression with its operands, and returns its number.
     pub(crate) fn expr(&mut self, node: &Node) -> ExprId {
         let entered = self.locator.enter(node);
         let kind = self.expr_kind(node);
@@ -50,6 +52,7 @@ impl FunctionBuilder<'_, '_> {
         id
     }
 
+    /// Adds the operands of a node, and returns which expression it is.
     pub(super) fn expr_kind(&mut self, node: &Node) -> ExprKind {
         let inner = &node.inner;
         match (node.kind.as_str(), inner.len()) {
@@ -201,6 +204,7 @@ impl FunctionBuilder<'_, '_> {
         }
     }
 
+    /// Reads a name: of a variable, a constant of an enumeration, or a function.
     pub(super) fn reference(&mut self, node: &Node) -> ExprKind {
         let Some(target) = &node.referenced else {
             return self.other(node);
@@ -223,6 +227,7 @@ impl FunctionBuilder<'_, '_> {
         }
     }
 
+    /// Reads a call.
     pub(super) fn call(&mut self, node: &Node) -> ExprKind {
         let callee = self.expr(&node.inner[0]);
         let builtin = match &self.exprs[self.stripped(callee).0 as usize].kind {
@@ -248,6 +253,7 @@ impl FunctionBuilder<'_, '_> {
         }
     }
 
+    /// Returns the expression inside of parentheses and implicit casts.
     pub(super) fn stripped(&self, mut id: ExprId) -> ExprId {
         loop {
             match self.exprs[id.0 as usize].kind {
@@ -274,6 +280,7 @@ impl FunctionBuilder<'_, '_> {
         parameter_count(text)
     }
 
+    /// Notes that the address of the variable that the operand names, or has as a part, is taken.
     pub(super) fn take_address(&mut self, operand: ExprId) {
         let mut id = operand;
         loop {
@@ -293,6 +300,7 @@ impl FunctionBuilder<'_, '_> {
         }
     }
 
+    /// Reads an expression that the tree does not model. Its operands are kept.
     pub(super) fn other(&mut self, node: &Node) -> ExprKind {
         match node.kind.as_str() {
             "AddrLabelExpr" => self.refuse(Refusal::ComputedGoto),
@@ -357,10 +365,12 @@ pub(super) fn line_of(node: &Node) -> (u32, u32) {
     }
 }
 
+/// Whether the node is there: clang prints empty nodes for missing parts.
 pub(super) fn is_present(node: &Node) -> bool {
     !node.kind.is_empty()
 }
 
+/// Whether a node is an expression, by the name of its kind.
 pub(crate) fn is_expression(node: &Node) -> bool {
     let kind = node.kind.as_str();
     kind.ends_with("Expr")
@@ -369,6 +379,7 @@ pub(crate) fn is_expression(node: &Node) -> bool {
         || kind == "ExprWithCleanups"
 }
 
+/// Returns the kind of a cast by clang's name for it.
 pub(crate) fn cast_kind(name: &str) -> CastKind {
     match name {
         "LValueToRValue" => CastKind::LValueToRValue,

@@ -151,7 +151,7 @@ impl FunctionBuilder<'_, '_> {
         value
     }
 
-    /// The length of an array that is a parameter, and so a pointer, is evaluated all the same; the dump does not show it.
+    /// Reads the length of an array parameter, which is evaluated although the parameter is a pointer. Clang's dump does not show it.
     pub(super) fn parameter_effects(&mut self, parameter: VarId, node: &Node) {
         let Some(text) = self.declarator_text(node) else {
             return;

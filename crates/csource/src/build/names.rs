@@ -6,11 +6,13 @@ use super::{UnitBuilder, ordinary::Ordinary};
 use patchwright_ctext::{self as lex, Kind, Piece};
 
 impl UnitBuilder<'_> {
+    /// Begins a block with names of its own.
     pub(super) fn open_scope(&mut self) {
         self.types.open_scope();
         self.scope_marks.push(self.ordinary.len());
     }
 
+    /// Ends the innermost block, and forgets its names.
     pub(super) fn close_scope(&mut self) {
         self.types.close_scope();
         if let Some(mark) = self.scope_marks.pop() {
@@ -31,11 +33,12 @@ impl UnitBuilder<'_> {
         hidden
     }
 
+    /// Adds an identifier to the innermost block.
     pub(super) fn declare_ordinary(&mut self, name: &str, meaning: Ordinary) {
         self.ordinary.push((name.to_owned(), meaning));
     }
 
-    /// What an identifier names here; `None` for functions and what is not declared.
+    /// Returns the meaning of an identifier here; `None` for functions and for identifiers that are not declared.
     pub(super) fn ordinary(&self, name: &str) -> Option<Ordinary> {
         let mut all = self.ordinary.iter().rev();
         all.find(|(known, _)| known == name)

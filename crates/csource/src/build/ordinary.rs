@@ -2,7 +2,7 @@
 
 use crate::tree::VarId;
 
-/// What an ordinary identifier names in the scope that is being read.
+/// The meaning of an ordinary identifier in the scope that is being read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Ordinary {
     Variable(VarId),

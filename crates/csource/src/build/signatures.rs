@@ -22,8 +22,8 @@ pub(super) fn find_function_type(node: &Node) -> Option<&str> {
     }
 }
 
-/// The spelling of a function's type with its parameters, and whether its names are those that are visible where it stands: a
-/// function may be declared by a typedef.
+/// Returns the spelling of a function's type with its parameters. The second result says whether its names are visible at the declaration;
+/// a function declared by a typedef may have others.
 pub(crate) fn function_spelling(node: &Node) -> (String, bool) {
     match &node.ty {
         Some(QualType {

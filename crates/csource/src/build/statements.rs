@@ -7,6 +7,7 @@ use super::{
 use crate::{raw::Node, tree::*};
 
 impl FunctionBuilder<'_, '_> {
+    /// Whether a semicolon stands behind the statement, which clang does not count as a part of it.
     pub(super) fn needs_semicolon(&self, stmt: usize) -> bool {
         match &self.stmts[stmt].kind {
             StmtKind::Compound(_)
@@ -26,6 +27,7 @@ impl FunctionBuilder<'_, '_> {
         }
     }
 
+    /// Adds a statement of the node `raw`, and returns its number. `node` is the number of the node, for its place.
     pub(super) fn push_stmt(&mut self, raw: &Node, node: u32, kind: StmtKind) -> StmtId {
         self.details.stmt_lines.push(line_of(raw));
         self.locator.leave(node);
@@ -38,6 +40,7 @@ impl FunctionBuilder<'_, '_> {
         id
     }
 
+    /// Adds a statement with all statements and expressions in it, and returns its number.
     pub(super) fn stmt(&mut self, node: &Node) -> StmtId {
         if is_expression(node) {
             // An expression statement has no node of its own.
@@ -162,6 +165,7 @@ impl FunctionBuilder<'_, '_> {
         self.push_stmt(node, entered, kind)
     }
 
+    /// Reads the declarations of a declaration statement, and returns the variables.
     pub(super) fn local_declarations(&mut self, nodes: &[Node]) -> Vec<VarId> {
         let mut found = Vec::new();
         for node in nodes {

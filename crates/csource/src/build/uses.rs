@@ -7,9 +7,9 @@ use super::FunctionBuilder;
 use crate::tree::*;
 
 impl FunctionBuilder<'_, '_> {
-    /// Of `fgets(line, BUFSIZ, file)`, where `fgets` is a macro for a call with as many arguments, the tokens of `BUFSIZ` are in the body
-    /// of a macro, and nothing says in which argument. But if the call has one constant, and the invocation
-    /// one argument that is such a macro, it is that.
+    /// Finds arguments that are constants from macros. Of `fgets(line, BUFSIZ, file)`, where `fgets` is a macro, clang places `BUFSIZ` in
+    /// the body of a macro. If the call has one constant and the invocation one argument that is a macro for a constant, that argument is
+    /// its place.
     pub(super) fn find_constant_arguments(&mut self) {
         for number in 0..self.exprs.len() {
             let expr = &self.exprs[number];

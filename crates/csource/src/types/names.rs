@@ -8,7 +8,7 @@ use rustc_hash::FxHashSet;
 
 use super::*;
 
-/// What a tag names.
+/// The meaning of a tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tag {
     Record(RecordId),
@@ -88,7 +88,7 @@ pub(super) struct Names {
     bool_is_macro: bool,
 }
 
-/// What is known of a name.
+/// The meaning of a name, as far as it is known.
 pub(super) enum Meaning<T> {
     One(T),
     Several,
@@ -96,7 +96,7 @@ pub(super) enum Meaning<T> {
 }
 
 impl Names {
-    /// What a tag means, where it is written (`here`), or anywhere.
+    /// Returns the meaning of a tag, at its place (`here`) or anywhere.
     pub(super) fn tag(&self, name: &str, here: bool) -> Meaning<Tag> {
         if self.hidden.contains(name) {
             return Meaning::Several;
@@ -112,7 +112,7 @@ impl Names {
         one(tags.iter().chain(aliases).copied())
     }
 
-    /// What a typedef means, where it is written, or anywhere.
+    /// Returns the meaning of a typedef, at its place (`here`) or anywhere.
     pub(super) fn typedef(&self, name: &str, here: bool) -> Meaning<TypeId> {
         if name == "bool" && self.bool_is_macro && !self.typedefs.all(name).is_empty() {
             return Meaning::Several;
@@ -138,7 +138,7 @@ fn one<T: PartialEq>(mut meanings: impl Iterator<Item = T>) -> Meaning<T> {
 }
 
 impl TypeTable {
-    /// A scope begins: what is declared from here on is forgotten where it ends.
+    /// Begins a scope: its declarations are forgotten at its end.
     pub(crate) fn open_scope(&mut self) {
         self.names.scopes.push(Vec::new());
     }
@@ -160,7 +160,7 @@ impl TypeTable {
         }
     }
 
-    /// Some definitions of these tags are not known, so what they mean is not known either.
+    /// Notes that some definitions of these tags are unknown, so that their meaning is unknown.
     pub(crate) fn hide(&mut self, tags: &FxHashSet<String>) {
         self.names.hidden = tags.clone();
     }
@@ -200,7 +200,7 @@ impl TypeTable {
         id
     }
 
-    /// A record that is mentioned, and that nothing declares.
+    /// Returns the record of a tag that is mentioned but not declared.
     pub(super) fn mention_record(&mut self, name: &str, is_union: bool) -> RecordId {
         if let Some(&id) = self.names.mentioned.get(name) {
             return id;
@@ -224,7 +224,7 @@ impl TypeTable {
         id
     }
 
-    /// An enumeration that is declared here; `kind` is the integer type that it is.
+    /// Declares an enumeration in the current scope; `kind` is its integer type.
     pub(crate) fn declare_enum(&mut self, name: &str, kind: IntegerKind) -> TypeId {
         let others = self.names.tags.all(name).len();
         let unique = match others {
@@ -280,7 +280,7 @@ impl TypeTable {
         self.names.tags.all(name).len() <= 1
     }
 
-    /// Nothing in the type is [`TypeKind::Other`].
+    /// Whether no part of the type is [`TypeKind::Other`].
     pub(crate) fn is_known(&self, id: TypeId) -> bool {
         match self.kind(id) {
             TypeKind::VariableArray(_, None) => false,
@@ -303,7 +303,7 @@ impl TypeTable {
         }
     }
 
-    /// The type that is spelled `text` where it is written.
+    /// Returns the type that is spelled `text` at this place.
     pub(crate) fn parse_here(&mut self, text: &str) -> TypeId {
         self.parse_as(text, true)
     }

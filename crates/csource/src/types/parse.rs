@@ -72,6 +72,8 @@ struct Parser<'a> {
 }
 
 impl TypeTable {
+    /// Parses the name of a type as clang spells it; `None` for one that is not understood. With `here`, tags have the meaning of the
+    /// current scope.
     pub(super) fn parse_type_name(&mut self, text: &str, here: bool) -> Option<TypeId> {
         let (tokens, starts) = tokenize(text);
         Parser {
@@ -95,7 +97,7 @@ fn unnamed(text: &str) -> String {
     }
 }
 
-/// The same from the place, `FILE:LINE:COLUMN`.
+/// Returns the name of an unnamed tag from its place, `FILE:LINE:COLUMN`.
 pub(crate) fn unnamed_at(place: &str) -> String {
     format!("(unnamed at {place})")
 }

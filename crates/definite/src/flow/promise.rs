@@ -1,7 +1,7 @@
 //! Promises: what the result of a call says about an object that the call was to write.
 //!
-//! `if (parse(text, &x) == 0) use(x);`: nobody who sees only this function knows that `parse` has written `x`, but whoever wrote it relies on
-//! that, and so does the untouched program. If a patch leaves the call and the check of its result as they are, whatever else it changes on the way
+//! `if (parse(text, &x) == 0) use(x);`: this function alone does not show that `parse` has written `x`, but its author relies on that, and
+//! so does the untouched program. If a patch leaves the call and the check of its result as they are, whatever else it changes on the way
 //! to the call, it relies on the same. So such a use is found apart from others, with what was checked. That holds for scalars, which are written or not: of an
 //! array a call may write a part.
 
@@ -21,7 +21,7 @@ use crate::bytes::{Bytes, Ranges};
 /// A value that follows from the result of one call and constants: the temporary with that result, and how it follows.
 pub(super) type Follows = Option<(TempId, u64)>;
 
-/// What is known of an object by results of calls.
+/// What the results of calls promise about an object: that it is written if a result has a certain value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Promise {
     /// The last call that may have written it: the temporary with its result, and how it was called.
@@ -46,7 +46,7 @@ impl Promise {
 }
 
 impl State {
-    /// What is known behind a branch, on the way with this number.
+    /// Returns the state behind a branch, on the way with this number.
     pub(super) fn behind(
         &self,
         follows: &[Follows],
@@ -89,7 +89,7 @@ fn of(follows: &[Follows], operand: &Operand) -> Follows {
 }
 
 impl Flow<'_> {
-    /// What a call with these arguments and this result says of an object of which it may write something: the argument with this number leads to it.
+    /// Returns what a call's result promises about an object that one of its arguments leads to. `asked` is the number of the argument.
     pub(super) fn asks(
         &self,
         function: Option<FunctionId>,

@@ -17,6 +17,7 @@ pub(crate) enum Pointer {
 }
 
 impl Pointer {
+    /// Returns what is known of a pointer that is the one or the other.
     pub(super) fn join(self, other: Pointer) -> Pointer {
         match (self, other) {
             (Pointer::Nowhere, known) | (known, Pointer::Nowhere) => known,
@@ -27,6 +28,7 @@ impl Pointer {
         }
     }
 
+    /// Returns the pointer that many bytes further on; `None` for an unknown number.
     pub(super) fn moved(self, by: Option<i64>) -> Pointer {
         match self {
             Pointer::Into(object, at) => {
@@ -108,7 +110,7 @@ pub(super) fn escape(state: &mut State, what: Pointer) {
     }
 }
 
-/// Something may write what others know of.
+/// Notes that other code may write the objects whose address it has.
 pub(super) fn disturb(state: &mut State) {
     for bytes in state.objects.iter_mut().flatten() {
         bytes.weak |= bytes.escaped;

@@ -3,5 +3,5 @@
 /// An executed instruction, by its number in the order of execution.
 pub(super) type Instance = u32;
 
-/// No executed instruction.
+/// The number that stands for no instruction.
 pub(super) const NONE: Instance = u32::MAX;

@@ -27,6 +27,7 @@ pub(super) struct Jumps {
 }
 
 impl Jumps {
+    /// Collects the jumps of a recorded execution.
     pub(super) fn of(recorder: &Recorder<'_, '_>) -> Jumps {
         let mut jumps = Jumps {
             taken: FxHashMap::default(),

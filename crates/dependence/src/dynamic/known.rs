@@ -5,6 +5,7 @@ use patchwright_ir::{Callee, InstructionKind, Operand, RoutineId, TempId, Termin
 use super::Recorder;
 use crate::call_graph::CallGraph;
 
+/// What an instruction does, as far as the recorder follows it. Numbers are those of locals.
 #[derive(Clone, Debug)]
 pub(super) enum What {
     Plain,

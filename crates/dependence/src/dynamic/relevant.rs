@@ -73,6 +73,7 @@ impl Pool {
 }
 
 impl Potential {
+    /// Collects what could have led to the criterion if a decision of the recorded execution had been another one.
     pub(super) fn of(recorder: &Recorder<'_, '_>, criterion: &Bits) -> Potential {
         let mut potential = Potential {
             registers: FxHashMap::default(),

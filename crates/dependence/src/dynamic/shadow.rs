@@ -15,7 +15,7 @@ pub(super) struct Shadow {
 }
 
 impl Shadow {
-    /// The instances that wrote what an access reads, each once; [`NONE`] where nothing did.
+    /// Returns the instances that wrote what an access reads, each once, and [`NONE`] for bytes that none wrote.
     pub(super) fn writers(&self, access: Access) -> Vec<Instance> {
         let mut found: Vec<Instance> = Vec::new();
         let mut note = |writer: Instance| {
@@ -38,7 +38,7 @@ impl Shadow {
         found
     }
 
-    /// An access writes.
+    /// Notes that the instance `by` writes the bytes of an access.
     pub(super) fn write(&mut self, access: Access, by: Instance) {
         for byte in access.address..access.address + access.size {
             let word = self.words.entry(byte / 8).or_insert([NONE; 8]);

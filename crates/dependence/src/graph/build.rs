@@ -81,6 +81,7 @@ impl Builder<'_> {
         self.edges.push((from, to, kind));
     }
 
+    /// Adds the vertices and the dependences of a routine.
     pub(super) fn routine(&mut self, routine: RoutineId, function: &Function) {
         let facts = self.facts;
         let control = Control::of(facts.program, facts.calls, routine);

@@ -28,7 +28,7 @@ struct Parts {
 }
 
 impl Cells {
-    /// The parts of objects that are accessed in these ways: where, and how many bytes.
+    /// Splits objects into the parts that these accesses touch. Each access has a place and a number of bytes.
     pub(super) fn of(
         points_to: &PointsTo,
         accesses: &mut dyn Iterator<Item = (PointeeId, u64)>,
@@ -71,7 +71,7 @@ impl Cells {
         cells
     }
 
-    /// How many there are.
+    /// Returns the number of parts.
     pub(super) fn count(&self) -> usize {
         self.base.len()
     }
@@ -115,7 +115,7 @@ impl Cells {
         }
     }
 
-    /// The parts that consist of the bytes from `low` to `high`, nothing more and nothing less.
+    /// Returns the parts that consist of exactly the bytes from `low` to `high`.
     pub(super) fn exactly(
         &self,
         base: BaseId,

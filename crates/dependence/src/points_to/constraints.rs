@@ -16,7 +16,7 @@ use super::{
     sparse::Sparse,
 };
 
-/// What becomes of a set when it grows.
+/// A constraint that is applied to each location that a set gains.
 #[derive(Clone, Debug)]
 pub(super) enum Complex {
     /// The node holds what the objects hold.
@@ -58,6 +58,7 @@ pub(super) struct IndirectCall {
     pub(super) bytes: Option<u64>,
 }
 
+/// Andersen's analysis: sets of locations, one for each node, and constraints between them.
 pub(super) struct Solver<'p> {
     pub(super) program: &'p Program,
     pub(super) result: PointsTo,
@@ -77,6 +78,7 @@ pub(super) struct Solver<'p> {
 }
 
 impl<'p> Solver<'p> {
+    /// Makes a solver without constraints.
     pub(super) fn new(program: &'p Program) -> Self {
         let result = PointsTo {
             bases: Vec::new(),
@@ -121,6 +123,7 @@ impl<'p> Solver<'p> {
         solver
     }
 
+    /// Adds a node with an empty set.
     pub(super) fn node(&mut self) -> NodeId {
         let id = self.result.sets.len() as NodeId;
         self.result.sets.push(Sparse::default());
@@ -164,6 +167,7 @@ impl<'p> Solver<'p> {
         self.place(start).stored
     }
 
+    /// Adds a location to the set of a node.
     pub(super) fn add(&mut self, node: NodeId, id: PointeeId) {
         if node != 0 {
             let root = self.result.root(node);
@@ -176,6 +180,7 @@ impl<'p> Solver<'p> {
         self.add(node, start);
     }
 
+    /// Makes the set of `to` contain the set of `from`.
     pub(super) fn copy(&mut self, to: NodeId, from: NodeId) {
         let (to, from) = (self.result.root(to), self.result.root(from));
         if to != from && to != 0 && from != 0 {
@@ -225,6 +230,7 @@ impl<'p> Solver<'p> {
         }
     }
 
+    /// Reads the constraints of all data and instructions of the program.
     pub(super) fn gather(&mut self) {
         let program = self.program;
         for (index, object) in program.objects.iter().enumerate() {
@@ -515,7 +521,7 @@ impl<'p> Solver<'p> {
         }
     }
 
-    /// A routine is called.
+    /// Adds the constraints of an indirect call that may reach a routine.
     pub(super) fn called(&mut self, callee: RoutineId, call: &IndirectCall) {
         if self.program.routine(callee).defined {
             self.enter(callee, call);
@@ -656,8 +662,8 @@ pub(super) fn constant(operand: Operand) -> Option<u64> {
     }
 }
 
-/// What the arithmetic of a `PointerAdd` does. One that counts bytes goes to a known place, as programs write it that
-/// compute where members are; else pointers walk over the elements of an array.
+/// Returns the move of a `PointerAdd`. Arithmetic in bytes goes to a known place, because programs compute the places of members so. Other
+/// arithmetic walks over the elements of an array.
 fn movement(index: Operand, size: Operand, negative: bool) -> Move {
     let Some(size) = constant(size) else {
         return Move::Step(1);

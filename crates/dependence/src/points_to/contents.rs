@@ -114,7 +114,7 @@ impl Solver<'_> {
         new
     }
 
-    /// The bytes behind one pointee are copied to where another one points.
+    /// Copies what the bytes behind one pointee may hold to where another one points.
     pub(super) fn copy_bytes(&mut self, from: PointeeId, to: PointeeId, size: Option<u64>) {
         if size.is_some_and(|size| size < POINTER) {
             return;

@@ -34,7 +34,7 @@ const LARGEST: u64 = 1 << 24;
 const LEAST_MODULUS: u32 = 8;
 
 impl Shape {
-    /// Anywhere in the object.
+    /// Any offset in the object.
     pub(crate) const ANY: Shape = Shape {
         modulus: 0,
         low: 0,
@@ -68,12 +68,12 @@ impl Shape {
         }
     }
 
-    /// One offset, or one in each element.
+    /// Whether the shape is one offset, or one in each element of an array.
     pub(crate) fn is_single(self) -> bool {
         self.step == 0
     }
 
-    /// One offset in the whole object.
+    /// Returns the offset, if there is only one in the whole object.
     pub(crate) fn offset(self) -> Option<u64> {
         (self.step == 0 && self.modulus == 0).then_some(u64::from(self.low))
     }
@@ -88,7 +88,7 @@ impl Shape {
         (self.high != 0 && self != Shape::ANY).then_some((self.low, self.high))
     }
 
-    /// The bytes, modulo [`Shape::modulus`], that an access of `size` bytes may touch.
+    /// Returns the range of bytes, modulo [`Shape::modulus`], that an access of `size` bytes may touch.
     pub(crate) fn extent(self, size: u64) -> (u64, u64) {
         let low = u64::from(self.low);
         match self.step {
@@ -98,6 +98,7 @@ impl Shape {
         }
     }
 
+    /// Returns the offsets after a move of the pointer.
     pub(crate) fn moved(self, by: Move) -> Shape {
         match by {
             Move::Widen => Shape::ANY,
@@ -159,6 +160,7 @@ impl Shape {
         }
     }
 
+    /// Returns the offsets after adding a known number of bytes.
     pub(crate) fn displaced(self, bytes: i64) -> Shape {
         if bytes == 0 || self == Shape::ANY {
             return self;
@@ -185,7 +187,7 @@ impl Shape {
         }
     }
 
-    /// All of the bytes behind these offsets, `size` of them, or as many as there are.
+    /// Returns the bytes from these offsets on: `size` of them, or all up to the object's end.
     pub(crate) fn range(self, size: Option<u64>) -> Shape {
         if self.high != 0 {
             return Shape::window(self.modulus, self.low, self.high, 1);
@@ -216,7 +218,7 @@ impl Shape {
         meet_modulo((a.0, a.0 + size), (b.0, b.0 + other_size), u64::from(step))
     }
 
-    /// How far behind this offset another one is; `None` where that is not one number.
+    /// Returns the distance in bytes from this offset to another one; `None` where that is not one number.
     pub(crate) fn distance_to(self, other: Shape) -> Option<i64> {
         if !self.is_single() || !other.is_single() {
             return None;

@@ -14,6 +14,7 @@ use super::{
 const MOST_PAIRS: usize = 64;
 
 impl Solver<'_> {
+    /// Propagates the sets until no constraint adds anything.
     pub(super) fn solve(&mut self) {
         loop {
             self.changed = false;

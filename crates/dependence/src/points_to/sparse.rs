@@ -82,6 +82,7 @@ impl Sparse {
         Sparse(left)
     }
 
+    /// Whether the set has no number.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -94,7 +95,7 @@ impl Sparse {
         }
     }
 
-    /// The numbers in order.
+    /// Returns the numbers in ascending order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         self.0.iter().flat_map(|&(word, bits)| {
             let mut rest = bits;

@@ -125,6 +125,7 @@ pub(super) struct Located<'a, T> {
 }
 
 impl Config {
+    /// Reads a `patchwright.toml`.
     pub(super) fn read(path: &Path) -> Result<Self, ProjectError> {
         let bytes = files::read(path)?;
         let at = |line| Place::Config {
@@ -160,6 +161,7 @@ impl Config {
         })
     }
 
+    /// Returns a value with its place in the file, for messages.
     pub(super) fn locate<'a, T>(&self, value: &'a Spanned<T>) -> Located<'a, T> {
         let line = line_of(self.text.as_bytes(), value.span().start);
         let place = Place::Config {

@@ -59,6 +59,7 @@ impl CancelToken {
         self.inner.cancelled.load(Ordering::SeqCst)
     }
 
+    /// Returns the descriptor that becomes readable when the token is cancelled.
     pub(crate) fn as_raw_fd(&self) -> RawFd {
         self.inner.event.as_raw_fd()
     }

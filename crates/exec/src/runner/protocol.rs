@@ -53,6 +53,7 @@ pub(crate) enum SupervisorFrame {
     NotStarted(NotStarted),
 }
 
+/// Writes the request for one run, with its number.
 pub(crate) fn write_run_frame(
     stream: &mut impl Write,
     sequence: u64,
@@ -64,13 +65,14 @@ pub(crate) fn write_run_frame(
     out.send(stream)
 }
 
-/// A request in the bytes in which it is sent: different requests have different ones.
+/// Encodes a request as it is sent. Different requests have different bytes.
 pub(crate) fn request_bytes(request: &Request) -> Vec<u8> {
     let mut out = Encoder::new(1);
     out.request(request);
     out.buffer
 }
 
+/// Writes a frame of the host.
 pub(crate) fn write_host_frame(stream: &mut impl Write, frame: &HostFrame) -> io::Result<()> {
     let out = match frame {
         HostFrame::Start(view) => {
@@ -100,6 +102,7 @@ pub(crate) fn write_host_frame(stream: &mut impl Write, frame: &HostFrame) -> io
     out.send(stream)
 }
 
+/// Reads a frame of the host.
 pub(crate) fn read_host_frame(stream: &mut impl Read) -> io::Result<HostFrame> {
     let (kind, bytes) = receive(stream)?;
     let mut input = Decoder { bytes: &bytes };
@@ -126,6 +129,7 @@ pub(crate) fn read_host_frame(stream: &mut impl Read) -> io::Result<HostFrame> {
     })
 }
 
+/// Writes a frame of the supervisor.
 pub(crate) fn write_supervisor_frame(
     stream: &mut impl Write,
     frame: &SupervisorFrame,
@@ -164,6 +168,7 @@ pub(crate) fn write_supervisor_frame(
     out.send(stream)
 }
 
+/// Reads a frame of the supervisor.
 pub(crate) fn read_supervisor_frame(stream: &mut impl Read) -> io::Result<SupervisorFrame> {
     let (kind, bytes) = receive(stream)?;
     let mut input = Decoder { bytes: &bytes };

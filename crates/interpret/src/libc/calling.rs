@@ -21,6 +21,7 @@ pub(crate) struct Arg {
 pub(crate) struct Args<'a>(pub(crate) &'a [Arg]);
 
 impl Args<'_> {
+    /// Returns an argument. A missing one is undefined behaviour of the call.
     pub(crate) fn get(&self, index: usize) -> Run<Arg> {
         match self.0.get(index) {
             Some(arg) => Ok(*arg),
@@ -39,7 +40,7 @@ impl Args<'_> {
         Ok(self.get(index)?.bits as u64)
     }
 
-    /// A signed integer.
+    /// Returns an argument as a signed integer.
     pub(crate) fn int(&self, index: usize) -> Run<i64> {
         let arg = self.get(index)?;
         let bits = wide::convert(arg.ty, Type::I64, arg.bits).unwrap_or(arg.bits);

@@ -4,6 +4,7 @@
 use super::calling::{Args, Native};
 use crate::fault::Run;
 
+/// Returns the model of a function on complex numbers.
 pub(super) fn find(name: &str) -> Option<Native> {
     Some(match name {
         "__muldc3" => |_, a| {

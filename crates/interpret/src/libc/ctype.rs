@@ -3,6 +3,7 @@
 use super::calling::{Native, int, word};
 use crate::{fault::Run, machine::Machine, memory::Kind};
 
+/// Returns the model of a function of `ctype.h`.
 pub(super) fn find(name: &str) -> Option<Native> {
     macro_rules! class {
         ($test:expr) => {

@@ -2,7 +2,7 @@
 
 use patchwright_ir::{Type, wide};
 
-/// A float, taken apart.
+/// The value of a float: NaN, infinite, or mantissa and exponent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Float {
     Nan,
@@ -31,8 +31,8 @@ pub(super) fn parts(ty: Type, bits: u128) -> (bool, Float) {
     (negative, value)
 }
 
-/// The decimal digits of a value, without leading zeros, and the number of them that stand before
-/// the point (negative when zeros follow it).
+/// Returns the decimal digits of a value without leading zeros, and the number of digits before the point. The number is negative when
+/// zeros follow the point.
 pub(super) fn digits(mantissa: u64, exponent: i32) -> (Vec<u8>, i32) {
     if mantissa == 0 {
         return (Vec::new(), 0);

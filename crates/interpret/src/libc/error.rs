@@ -9,6 +9,7 @@ use crate::{
     machine::Machine,
 };
 
+/// Returns the model of a function about errors, such as `strerror` or `err`.
 pub(super) fn find(name: &str) -> Option<Native> {
     Some(match name {
         "__errno_location" => |m, _| word(m.made("errno", 16)?),
@@ -118,7 +119,7 @@ fn warn(
     }
 }
 
-/// What glibc says of an error.
+/// Returns glibc's text for an error number.
 pub(super) fn message(errno: i32) -> String {
     let known = match errno {
         0 => "Success",

@@ -39,6 +39,7 @@ impl Source<'_> {
         }
     }
 
+    /// Returns the bits of the next argument, which a conversion takes as a `ty`.
     pub(super) fn next(&mut self, machine: &mut Machine<'_>, ty: Type) -> Run<u128> {
         match self {
             Source::List(list) => machine.next_argument(*list, ty),

@@ -15,6 +15,7 @@ struct Long {
     value: i64,
 }
 
+/// Returns the model of a function of `getopt.h`.
 pub(super) fn find(name: &str) -> Option<Native> {
     Some(match name {
         "getopt" | "__posix_getopt" => |m, a| getopt(m, a, false, false),

@@ -52,7 +52,7 @@ pub(super) enum Buffering {
     None,
 }
 
-/// A stream.
+/// A stream of `stdio.h` with its buffers and flags.
 #[derive(Default)]
 pub(crate) struct Stream {
     pub(super) descriptor: i32,

@@ -14,14 +14,17 @@ use crate::{
     machine::Machine,
 };
 
+/// Returns a `double` from a model.
 pub(super) fn double(value: f64) -> Run<u128> {
     Ok(u128::from(value.to_bits()))
 }
 
+/// Returns a `float` from a model.
 pub(super) fn single(value: f32) -> Run<u128> {
     Ok(u128::from(value.to_bits()))
 }
 
+/// Returns the model of a function of `math.h` that gives one number.
 pub(super) fn find(name: &str) -> Option<Native> {
     if let Some(number) = special(name) {
         let kind = name.strip_prefix("__builtin_").unwrap_or(name);
@@ -154,8 +157,8 @@ pub(super) fn find(name: &str) -> Option<Native> {
     })
 }
 
-/// The result, and `errno` as the C library sets it: no number of numbers is a mistake of the arguments, and an infinite
-/// one of finite ones is too large, or a pole.
+/// Returns the result after setting `errno` as the C library does. A NaN from numbers is a domain error. An infinite result from finite
+/// numbers is a range error.
 pub(super) fn reported(m: &mut Machine<'_>, given: &[f64], result: f64) -> f64 {
     const EDOM: i32 = 33;
     const ERANGE: i32 = 34;
@@ -182,6 +185,7 @@ fn wide_float(a: &Args<'_>) -> Run<f64> {
     a.float(last)
 }
 
+/// Returns an argument as the bits of a `long double`.
 pub(super) fn extended(a: &Args<'_>, index: usize) -> Run<u128> {
     let arg = a.get(index)?;
     Ok(wide::convert(arg.ty, Type::F80, arg.bits).unwrap_or(0))

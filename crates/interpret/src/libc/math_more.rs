@@ -15,6 +15,7 @@ use super::{
 };
 use crate::{fault::Run, machine::Machine};
 
+/// Returns the model of a further function of `math.h`.
 pub(super) fn find(name: &str) -> Option<Native> {
     Some(match name {
         "remquo" => |m, a| {

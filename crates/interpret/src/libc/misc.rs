@@ -9,9 +9,10 @@ use crate::{
     world::{OpenHow, Status},
 };
 
-/// What the process is called by.
+/// The process number that the program sees.
 pub(super) const PROCESS: i64 = 4242;
 
+/// Returns the model of a function on locales, messages, descriptors or files.
 pub(super) fn find(name: &str) -> Option<Native> {
     Some(match name {
         "setlocale" => |m, a| {

@@ -83,7 +83,7 @@ pub(crate) fn object(machine: &mut Machine<'_>, name: &str) -> Option<u64> {
     machine.made(name, 16).ok()
 }
 
-/// Before `main`.
+/// Sets the variables that the library gives a program before `main`, such as `environ`.
 pub(crate) fn start(
     machine: &mut Machine<'_>,
     program: Option<&Vec<u8>>,
@@ -130,6 +130,7 @@ impl Machine<'_> {
         Ok(address)
     }
 
+    /// Sets the program's `errno`.
     pub(crate) fn set_errno(&mut self, number: i32) {
         if let Ok(address) = self.made("errno", 16) {
             // It is an object of ours, so it can be written.
@@ -137,6 +138,7 @@ impl Machine<'_> {
         }
     }
 
+    /// Returns the program's `errno`.
     pub(crate) fn errno(&mut self) -> i32 {
         match self.made("errno", 16) {
             Ok(address) => self.memory.load(Ty::I32, address).unwrap_or(0) as i32,
@@ -163,6 +165,7 @@ impl Machine<'_> {
         Ok(())
     }
 
+    /// Writes bytes to the program's memory.
     pub(crate) fn put_bytes(&mut self, address: u64, bytes: &[u8]) -> Run<()> {
         if !bytes.is_empty() {
             self.memory

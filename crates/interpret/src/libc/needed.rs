@@ -8,7 +8,7 @@ fn byte(m: &Machine<'_>, at: u64) -> Run<u8> {
     Ok(m.memory.read(at, 1)?[0])
 }
 
-/// How the first of at most `most` bytes in which two texts differ compare, as C's `strcmp`; both as `folded` says.
+/// Compares two texts as `strcmp`, at most `most` bytes, each byte passed through `folded`. Bytes behind the first difference are not read.
 pub(super) fn compare(
     m: &Machine<'_>,
     texts: [u64; 2],
@@ -27,7 +27,7 @@ pub(super) fn compare(
     Ok(0)
 }
 
-/// How many bytes come before the first for which `stops` holds, or the end of the text.
+/// Returns the number of bytes before the first for which `stops` holds, or before the NUL.
 pub(super) fn length(m: &Machine<'_>, at: u64, stops: impl Fn(u8) -> Run<bool>) -> Run<u64> {
     for i in 0.. {
         let byte = byte(m, at + i)?;

@@ -12,6 +12,7 @@ pub(crate) struct Random {
 pub(crate) struct Random48(pub(super) u64);
 
 impl Random48 {
+    /// Returns the next state of `drand48` and its relatives, 48 bits.
     pub(super) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_mul(0x5_deec_e66d).wrapping_add(11) & ((1 << 48) - 1);
         self.0
@@ -19,6 +20,7 @@ impl Random48 {
 }
 
 impl Random {
+    /// Sets the state as `srandom` does it in glibc.
     pub(super) fn seed(&mut self, seed: u32) {
         let seed = if seed == 0 { 1 } else { seed };
         let mut word = seed as i32;
@@ -39,6 +41,7 @@ impl Random {
         }
     }
 
+    /// Returns the next number of `random`, from 0 to 2³¹ − 1.
     pub(super) fn next(&mut self) -> i64 {
         if self.words.is_empty() {
             self.seed(1);

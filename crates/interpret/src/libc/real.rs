@@ -81,7 +81,7 @@ fn with_errno<N>(m: &mut Machine<'_>, call: impl FnOnce() -> N) -> N {
     value
 }
 
-/// What `call` gives, and the `errno` that a function of C has set in it, or 0.
+/// Calls a C function, and returns its result and the `errno` that it has set, or 0.
 pub(super) fn noticing_errno<N>(call: impl FnOnce() -> N) -> (N, i32) {
     let errno = __errno_location();
     // SAFETY: it is the `errno` of this thread, which lives as long as the thread.
@@ -109,6 +109,7 @@ macro_rules! functions {
             $(safe fn $f($($x: $number),+) -> $result;)*
         }
 
+        /// Returns the model of a function that computes a number from numbers.
         pub(crate) fn find(name: &str) -> Option<Native> {
             Some(match name {
                 $($($name)|+ => |m, a| {

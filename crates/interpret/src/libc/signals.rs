@@ -29,6 +29,7 @@ fn bit(signal: i64) -> u64 {
     1 << (signal - 1)
 }
 
+/// Returns the model of a function on signals.
 pub(super) fn find(name: &str) -> Option<Native> {
     Some(match name {
         "signal" | "bsd_signal" => |m, a| set(m, a.int(0)?, a.word(1)?, 0),
@@ -163,7 +164,7 @@ pub(super) fn abort(m: &mut Machine<'_>) -> Run<u128> {
     Err(Stop::Abort)
 }
 
-/// Blocks these signals and no others; what waits for that comes.
+/// Blocks exactly these signals. Pending signals that are no longer blocked are delivered.
 pub(crate) fn block(m: &mut Machine<'_>, blocked: u64) -> Run<()> {
     // SIGKILL and SIGSTOP cannot be.
     m.library.signals.blocked = blocked & !(bit(9) | bit(19));

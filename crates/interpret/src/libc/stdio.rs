@@ -41,7 +41,7 @@ fn print(m: &mut Machine<'_>, index: usize, a: &Args<'_>, at: usize, list: bool)
     }
 }
 
-/// What the format at argument `at` gives with the arguments after it.
+/// Returns the bytes that the format at argument `at` makes of the arguments behind it.
 pub(super) fn formatted(m: &mut Machine<'_>, a: &Args<'_>, at: usize, list: bool) -> Run<Vec<u8>> {
     let text = m.text(a.word(at)?)?;
     let mut source = match list {
@@ -107,6 +107,7 @@ fn byte_or_end(byte: Option<u8>) -> Run<u128> {
     int(byte.map_or(EOF, i64::from))
 }
 
+/// Returns the model of a function of `stdio.h`.
 pub(super) fn find(name: &str) -> Option<Native> {
     Some(match name {
         "printf" => |m, a| {

@@ -17,6 +17,7 @@ use crate::{
     machine::Machine,
 };
 
+/// Returns the model of a function of `stdlib.h`.
 pub(super) fn find(name: &str) -> Option<Native> {
     Some(match name {
         "malloc" => |m, a| {
@@ -292,8 +293,7 @@ fn reallocate(m: &mut Machine<'_>, old: u64, size: u64) -> Run<u128> {
     word(new)
 }
 
-/// The value of the longest prefix that is an integer, how many bytes it has, and whether it
-/// fits a `long` (or `unsigned long`).
+/// Reads the longest prefix that is an integer. Returns its value, its number of bytes, and whether it fits a `long` (or `unsigned long`).
 pub(super) fn integer(text: &[u8], base: u32, unsigned: bool) -> (i128, usize, bool) {
     let mut at = text
         .iter()
@@ -359,7 +359,7 @@ pub(super) struct ReadFloat {
     pub(super) errno: i32,
 }
 
-/// The longest prefix of a text that is a float, as this machine's C library reads it.
+/// Reads the longest prefix that is a float, as this machine's C library does.
 pub(super) fn float(text: &[u8], ty: Type) -> ReadFloat {
     let length = text.iter().position(|&b| b == 0).unwrap_or(text.len());
     let mut text = text[..length].to_vec();
@@ -389,6 +389,7 @@ pub(super) fn float(text: &[u8], ty: Type) -> ReadFloat {
     }
 }
 
+/// Linux's number of the error "result too large".
 pub(super) const ERANGE: i32 = 34;
 
 unsafe extern "C" {

@@ -34,6 +34,7 @@ pub(super) fn start(m: &mut Machine<'_>) -> Run<()> {
     Ok(())
 }
 
+/// Makes a stream on a descriptor, and returns its address (`FILE *`).
 pub(super) fn new_stream(m: &mut Machine<'_>, descriptor: i32) -> Run<u64> {
     // Zero, so that macros that look into it find empty buffers.
     let file = m.memory.allocate(FILE_SIZE, 16, Kind::Global, true)?;
@@ -50,6 +51,7 @@ pub(super) fn new_stream(m: &mut Machine<'_>, descriptor: i32) -> Run<u64> {
     Ok(file)
 }
 
+/// Returns the number of the stream at an address; a closed one, or none, is undefined behaviour.
 pub(super) fn stream(m: &Machine<'_>, file: u64) -> Run<usize> {
     if m.is_observed() {
         m.library.used_streams.borrow_mut().push(file);
@@ -62,6 +64,7 @@ pub(super) fn stream(m: &Machine<'_>, file: u64) -> Run<usize> {
     }
 }
 
+/// Writes out what a stream holds; false if that fails.
 pub(super) fn flush(m: &mut Machine<'_>, index: usize) -> bool {
     let stream = &mut m.library.streams[index];
     if stream.is_in_memory() || stream.output.is_empty() {
@@ -79,6 +82,7 @@ pub(super) fn flush(m: &mut Machine<'_>, index: usize) -> bool {
     }
 }
 
+/// Writes out what all open streams hold.
 pub(super) fn flush_all(m: &mut Machine<'_>) {
     for index in 0..m.library.streams.len() {
         if m.library.streams[index].open {
@@ -87,6 +91,7 @@ pub(super) fn flush_all(m: &mut Machine<'_>) {
     }
 }
 
+/// Writes bytes to a stream; false if that fails.
 pub(super) fn put(m: &mut Machine<'_>, index: usize, bytes: &[u8]) -> Run<bool> {
     put_as(m, index, bytes, false)
 }
@@ -158,7 +163,7 @@ fn put_over(
     Ok(fits)
 }
 
-/// A stream that reads these bytes.
+/// Opens a stream that reads these bytes.
 pub(super) fn reading(m: &mut Machine<'_>, bytes: Vec<u8>) -> Run<u64> {
     let file = new_stream(m, -1)?;
     if let Some(stream) = m.library.streams.last_mut() {
@@ -185,6 +190,7 @@ fn extent(stream: &Stream) -> Option<(u64, u64)> {
     }
 }
 
+/// Updates the text and the size that a stream of `open_memstream` has given to the program.
 pub(super) fn update_memory(m: &mut Machine<'_>, index: usize) -> Run<()> {
     let Some((place, size)) = m.library.streams[index].memory else {
         return Ok(());
@@ -239,6 +245,7 @@ fn fill(m: &mut Machine<'_>, index: usize) -> bool {
     }
 }
 
+/// Reads a byte from a stream; `None` at its end.
 pub(super) fn get(m: &mut Machine<'_>, index: usize) -> Option<u8> {
     let stream = &m.library.streams[index];
     if stream.input_at >= stream.input.len() && !fill(m, index) {
@@ -250,6 +257,7 @@ pub(super) fn get(m: &mut Machine<'_>, index: usize) -> Option<u8> {
     Some(byte)
 }
 
+/// Puts a byte back, to be read next.
 pub(super) fn unget(m: &mut Machine<'_>, index: usize, byte: u8) {
     let stream = &mut m.library.streams[index];
     stream.at_end = false;
@@ -261,6 +269,7 @@ pub(super) fn unget(m: &mut Machine<'_>, index: usize, byte: u8) {
     }
 }
 
+/// Returns the number of a standard stream, such as `stdout`.
 pub(super) fn standard(m: &mut Machine<'_>, name: &'static str) -> Run<usize> {
     let object = m.made(name, 16)?;
     let file = m.memory.load(Ty::U64, object)?;
@@ -276,6 +285,7 @@ pub(super) fn complain(m: &mut Machine<'_>, text: &[u8]) -> Run<()> {
     Ok(())
 }
 
+/// Moves the position of a stream, and returns the new one; else the number of the error.
 pub(super) fn seek(
     m: &mut Machine<'_>,
     index: usize,
@@ -304,6 +314,7 @@ pub(super) fn seek(
     m.world.seek(descriptor, offset, whence)
 }
 
+/// Returns how `fopen` opens a file in a mode such as `r+`.
 pub(super) fn how(mode: &[u8]) -> OpenHow {
     let first = mode.first().copied().unwrap_or(b'r');
     let plus = mode.contains(&b'+');
@@ -318,6 +329,7 @@ pub(super) fn how(mode: &[u8]) -> OpenHow {
     }
 }
 
+/// Opens a file as `fopen` does, and returns the address of the stream, or null.
 pub(super) fn open(m: &mut Machine<'_>, path: &[u8], mode: &[u8]) -> Run<u128> {
     if !matches!(mode.first(), Some(b'r' | b'w' | b'a')) {
         m.set_errno(22);
@@ -332,7 +344,7 @@ pub(super) fn open(m: &mut Machine<'_>, path: &[u8], mode: &[u8]) -> Run<u128> {
     }
 }
 
-/// Where the next byte of a stream is read or written.
+/// Returns the offset at which the next byte of a stream is read or written.
 pub(super) fn position(m: &mut Machine<'_>, index: usize) -> Result<i64, i32> {
     flush(m, index);
     let stream = &m.library.streams[index];
@@ -345,7 +357,7 @@ pub(super) fn position(m: &mut Machine<'_>, index: usize) -> Result<i64, i32> {
     Ok(position as i64 - ahead)
 }
 
-/// A name that no file has, as `tmpnam` makes it up; none if all are taken.
+/// Returns a file name that is not in use, as `tmpnam` makes it; `None` if all are in use.
 pub(super) fn free_name(m: &mut Machine<'_>) -> Option<Vec<u8>> {
     const MOST: u32 = 100_000;
     while m.library.names < MOST {

@@ -9,6 +9,7 @@ use crate::{
     machine::Machine,
 };
 
+/// Returns the model of a function of `string.h` or `strings.h`.
 pub(super) fn find(name: &str) -> Option<Native> {
     Some(match name {
         "memcpy" | "__memcpy_chk" => memcpy,

@@ -23,6 +23,7 @@ const ETIMEDOUT: i32 = 110;
 /// The folder of the process, as `openat` and its like name it.
 const HERE: i32 = -100;
 
+/// Returns the model of a function that asks the system for something else, such as times of files.
 pub(super) fn find(name: &str) -> Option<Native> {
     Some(match name {
         "mkstemp" | "mkstemp64" => |m, a| unused_file(m, a.word(0)?, 0),

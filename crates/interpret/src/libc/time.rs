@@ -70,6 +70,7 @@ fn seconds(f: &[i64; 8]) -> i64 {
     days_from(year, month, 1) * 86_400 + (f[3] - 1) * 86_400 + f[2] * 3600 + f[1] * 60 + f[0]
 }
 
+/// Returns the model of a function of `time.h`.
 pub(super) fn find(name: &str) -> Option<Native> {
     Some(match name {
         "time" => |m, a| {

@@ -10,6 +10,7 @@ use crate::{
     machine::Machine,
 };
 
+/// Returns the model of a function that verifiers know.
 pub(super) fn find(name: &str) -> Option<Native> {
     Some(match name {
         "reach_error" | "__VERIFIER_error" => |_, _| Err(Stop::Abort),
@@ -57,7 +58,7 @@ pub(super) fn find(name: &str) -> Option<Native> {
     })
 }
 
-/// A number that may be anything, if the routine is called like a function that gives one.
+/// Returns any number if the name of the routine is that of a nondeterministic function.
 pub(crate) fn any(machine: &mut Machine<'_>, routine: u32) -> Option<Run<u128>> {
     let name = machine.routines[routine as usize].name.clone();
     if statement(&name) != Some(Statement::Any) {

@@ -4,6 +4,7 @@ use patchwright_semantics::Ty;
 
 use super::calling::{Native, int, word};
 
+/// Returns the model of a function of `wchar.h` or `wctype.h`.
 pub(super) fn find(name: &str) -> Option<Native> {
     macro_rules! class {
         ($test:expr) => {

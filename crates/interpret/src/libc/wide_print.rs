@@ -85,6 +85,7 @@ fn get_character(m: &mut Machine<'_>, index: usize) -> Run<u128> {
     }
 }
 
+/// Returns the model of a function that prints wide characters.
 pub(super) fn find(name: &str) -> Option<Native> {
     Some(match name {
         "wprintf" => |m, a| {

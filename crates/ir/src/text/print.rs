@@ -124,6 +124,7 @@ pub(crate) fn print_local(local: &Local) -> String {
     }
 }
 
+/// Returns the line of an instruction in the text form.
 pub(crate) fn print_instruction(function: &Function, instruction: &Instruction) -> String {
     use InstructionKind::*;
     let mut out = String::new();
@@ -278,6 +279,7 @@ pub(crate) fn print_instruction(function: &Function, instruction: &Instruction) 
     out
 }
 
+/// Returns the line of a terminator in the text form.
 pub(crate) fn print_terminator(terminator: &Terminator) -> String {
     let mut out = match &terminator.kind {
         TerminatorKind::Goto(to) => format!("goto {}", edge(to)),

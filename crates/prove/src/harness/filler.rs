@@ -24,6 +24,7 @@ pub(super) struct Types<'a> {
 }
 
 impl<'a> Types<'a> {
+    /// Collects the types of a function's parameters.
     pub(super) fn of(unit: &'a TranslationUnit, parameters: &[VarId]) -> Types<'a> {
         let types = parameters.iter().map(|&id| unit.variable(id).ty);
         Types {
@@ -120,6 +121,8 @@ pub(super) struct Filler<'a> {
 }
 
 impl<'a> Filler<'a> {
+    /// Starts a C program that makes these inputs. `entered` are pointers into whose arrays others lead; `shown` prints calls of functions
+    /// that arguments lead to.
     pub(super) fn new(
         inputs: &'a [Given],
         types: Types<'a>,
@@ -154,6 +157,7 @@ impl<'a> Filler<'a> {
         Ok(())
     }
 
+    /// Returns the value of an input by its name.
     pub(super) fn value(&self, name: &str) -> Option<&Given> {
         self.inputs.iter().find(|given| given.name == name)
     }
@@ -358,7 +362,7 @@ impl<'a> Filler<'a> {
         }
     }
 
-    /// The function that a pointer leads to and nothing else: it gives what the inputs say, and prints how it is called.
+    /// Writes the function to which only this pointer leads. It returns what the inputs say, and prints its calls.
     pub(super) fn function(&mut self, name: &str) -> Result<String, HarnessError> {
         let number = self.functions.matches("/* called */").count();
         let function = format!("{OWN}function_{number}");
@@ -458,7 +462,7 @@ impl<'a> Filler<'a> {
     }
 }
 
-/// How C spells a type; nothing for those that are not handed to functions here.
+/// Returns the C name of a type; empty for types that functions do not get here.
 pub(super) const fn spelled(ty: Type) -> &'static str {
     match ty {
         Type::Bool => "_Bool",

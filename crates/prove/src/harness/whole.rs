@@ -197,7 +197,7 @@ pub(super) fn initial_values(
     Ok(())
 }
 
-/// Functions that the sources only declare: those that give inputs, and those of verifiers.
+/// Writes the functions that the sources only declare: those that give inputs, and those of verifiers.
 pub(super) fn functions(
     text: &mut String,
     unit: &TranslationUnit,

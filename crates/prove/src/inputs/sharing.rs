@@ -34,6 +34,7 @@ pub(super) fn pointers_of(parameter: &ParameterShape) -> Vec<Pointer> {
     all
 }
 
+/// Adds the pointers of a shape, and of the shapes to which they lead.
 pub(super) fn collect(
     shape: &Shape,
     name: &str,
@@ -175,8 +176,8 @@ pub fn connect(
     }
 }
 
-/// Objects into which a pointer could lead, and does not: structures with such a member, anything for bytes, and for what lies in
-/// structures also globals and what is beyond the most ways.
+/// Returns the objects that a pointer could lead to in C but is assumed not to, for the line `Assumed:`. These are structures with a member
+/// of its type, any object for a pointer to bytes, and globals and further pointers for a pointer in a structure.
 fn wholes(
     own: &Pointer,
     pointers: &[Pointer],
@@ -219,7 +220,7 @@ fn has_part(whole: &Shape, part: &Shape) -> bool {
     }
 }
 
-/// A pointer to one number leads to as many as another one that may lead into its array: such an array is no shorter than that.
+/// Makes a pointer to one number lead to as many numbers as any pointer that may lead into the same array.
 fn widen(versions: &mut [&mut Vec<ParameterShape>], wishes: &Wishes) {
     let number = |one: &ParameterShape| match &one.shape {
         Shape::Pointer {

@@ -43,13 +43,13 @@ impl<'a> Search<'a> {
         self.terms.and_all(chosen)
     }
 
-    /// A patch contains one of which that is enough to know.
+    /// Whether a patch contains one of the sets of changes that are excluded with all their supersets.
     pub(crate) fn is_blocked(&self, patch: &[(usize, usize)]) -> bool {
         let contains = |less: &Vec<(usize, usize)>| less.iter().all(|one| patch.contains(one));
         self.blocked.iter().any(contains) || self.second && self.left_open.iter().any(contains)
     }
 
-    /// What holds of the choices when exactly these changes are made.
+    /// Returns the conditions on the choices under which exactly these changes are made.
     pub(super) fn exactly(&mut self, changes: &[(usize, usize)]) -> Vec<Term> {
         let mut all = Vec::new();
         for (position, site) in self.sites.iter().enumerate() {
@@ -88,7 +88,7 @@ impl<'a> Search<'a> {
         self.exclude(other);
     }
 
-    /// Excludes a patch that is no repair; of one that leaves constants open only some values are tried.
+    /// Excludes a patch that is no repair. If it leaves constants open, only some values are tried.
     pub(super) fn exclude_value(&mut self, candidate: &Candidate, why: Open) {
         const TRIES: usize = 20;
         let changes = self.named(&candidate.changes);
@@ -100,6 +100,7 @@ impl<'a> Search<'a> {
         self.leave_open(candidate, why);
     }
 
+    /// Excludes all patches that contain these changes, because these alone repair.
     pub(super) fn exclude_with_more(&mut self, changes: &[(usize, usize)]) {
         self.found.counts.by_repair += 1;
         self.blocked.push(changes.to_vec());
@@ -108,7 +109,7 @@ impl<'a> Search<'a> {
         self.exclude(other);
     }
 
-    /// The repair before this one that does the same for all inputs, if one is known to.
+    /// Returns an earlier repair that does the same for all inputs, if one is known.
     pub(super) fn same_as(&mut self, own: &[(Term, Term)]) -> Option<usize> {
         if self.question.seen.is_empty() {
             return None;
@@ -146,7 +147,7 @@ impl<'a> Search<'a> {
         None
     }
 
-    /// What is seen of a repaired program.
+    /// Returns the observable behaviour of a repaired program.
     pub(super) fn behaviour(&mut self, repair: &Repair) -> Vec<(Term, Term)> {
         let changes: Vec<(usize, usize)> = repair
             .changes

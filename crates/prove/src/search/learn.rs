@@ -70,8 +70,8 @@ impl Search<'_> {
         self.terms.as_truth(fails) == Some(true)
     }
 
-    /// Where little is asked, all of it is kept for each input, and a change costs what it reaches. Where much is, most of it
-    /// about other patches, what the program itself does is computed again instead, which is much less.
+    /// Whether the question is small, so that all terms of each input are kept and a change costs only what it reaches. In a large question
+    /// the program's own values are computed again instead.
     pub(crate) fn is_small(&self) -> bool {
         const SMALL: usize = 40_000;
         self.circuit.size() <= SMALL
@@ -84,12 +84,13 @@ impl Search<'_> {
         }
     }
 
+    /// Takes the last changes back, as many as these.
     pub(crate) fn take_back(&mut self, changes: &[(usize, usize)]) {
         changes.iter().for_each(|_| self.base.take_back());
     }
 
-    /// A condition of the question with these changes in place, as one of what is open: the constants, and without an input
-    /// the inputs, too.
+    /// Returns a condition of the question with these changes in place. Its variables are the open constants, and without `input` the
+    /// inputs too.
     pub(crate) fn left_open(
         &mut self,
         condition: Term,
@@ -103,7 +104,7 @@ impl Search<'_> {
         open.term(self.terms)
     }
 
-    /// A condition with these values of constants.
+    /// Returns a condition with these values of its constants.
     pub(super) fn with_constants(
         &mut self,
         condition: Term,
@@ -118,7 +119,7 @@ impl Search<'_> {
         self.terms.substitute(condition, &values)
     }
 
-    /// Gives the solver of patches what was learnt since.
+    /// Tells the solver of patches what was learnt since the last call.
     pub(crate) fn tell_patches(&mut self) {
         for (wrong, input) in std::mem::take(&mut self.pending) {
             let folded = self.terms.substitute(self.bad(), &input);

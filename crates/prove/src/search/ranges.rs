@@ -6,7 +6,7 @@ use super::{Candidate, Search, Verdict, between, bits, constant};
 use crate::question::{Repair, Standing};
 
 impl Search<'_> {
-    /// A right patch with these values of its open constants, and perhaps others.
+    /// Returns the repair of a right patch with its own values of open constants. Ranges of further values are not known yet.
     pub(super) fn unranged(&self, candidate: &Candidate) -> Repair {
         let values = candidate.constants.values();
         let single = candidate.constants.len() == 1;

@@ -79,8 +79,8 @@ fn larger(size: &str) -> [String; 3] {
     }
 }
 
-/// The changes of what a function declares, and of the globals, members and macros that it mentions. The text of the function itself
-/// may not come from a macro.
+/// Returns the changes of a function's declarations, and of the globals, members and macros that it mentions. The text of the function
+/// itself may not come from a macro.
 pub(crate) fn changes(unit: &TranslationUnit, function: &Function) -> Vec<Change> {
     let source = &masked(&unit.source);
     let mut types = unit.types.clone();
@@ -359,7 +359,7 @@ fn beginning(source: &[u8], at: u32, is_local: bool) -> Vec<Change> {
     other_numbers(source, span, is_local)
 }
 
-/// Other numbers where one stands.
+/// Returns changes of a number to other numbers.
 pub(super) fn other_numbers(source: &[u8], span: Span, is_local: bool) -> Vec<Change> {
     let number = std::str::from_utf8(&source[span.range()]).ok();
     let Some(number) = number.and_then(|text| text.parse::<i64>().ok()) else {

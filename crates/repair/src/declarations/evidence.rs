@@ -6,7 +6,7 @@
 
 use patchwright_exec::{TestKind, TestSuite};
 
-/// What speaks for a change of a declaration.
+/// A reason in the output of failing tests to change a declaration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Evidence {
     /// An expected whole number is larger than this.
@@ -29,7 +29,7 @@ pub(crate) struct Expected {
 }
 
 impl Expected {
-    /// What these tests of a suite show.
+    /// Reads the expected and the actual output of the failing tests.
     pub(crate) fn of(suite: &TestSuite, failing: &[usize], crash: bool) -> Expected {
         let mut found = Expected {
             crash,
@@ -69,7 +69,7 @@ impl Expected {
     }
 }
 
-/// What would speak for another type of numbers, by the words for both.
+/// Returns the evidence that would speak for changing a number's type from one to the other; `None` if there is no such evidence.
 pub(super) fn of_type(from: &str, to: &str) -> Option<Evidence> {
     let most: u64 = match from {
         "char" | "signed char" => 0x7f,

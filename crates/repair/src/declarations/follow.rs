@@ -35,7 +35,7 @@ pub(super) fn returned(function: &Function) -> BTreeSet<VarId> {
         .collect()
 }
 
-/// The formats of a unit that print or read what changes, fitted to its new type. `types` are those of the unit.
+/// Returns the edits of formats that print or read what changes, fitted to its new type. `types` are those of the unit.
 pub(super) fn formats(
     unit: &TranslationUnit,
     types: &mut TypeTable,
@@ -162,7 +162,7 @@ fn is_array(unit: &TranslationUnit, id: VarId) -> bool {
     matches!(unit.types.kind(unit.variable(id).ty), TypeKind::Array(..))
 }
 
-/// Edits as one, from the first to the last of them; `None` if they overlap.
+/// Joins edits to one, from the first to the last; `None` if they overlap.
 pub(super) fn merged(source: &[u8], mut edits: Vec<Edit>) -> Option<Edit> {
     edits.sort_by_key(|edit| (edit.span.start, edit.span.end));
     edits.dedup();

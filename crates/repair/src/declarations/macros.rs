@@ -108,7 +108,7 @@ pub(super) fn macros(text: &[u8], named: &BTreeSet<String>) -> Vec<Change> {
     found
 }
 
-/// The changes that give the macros in a text that are `named` the parentheses that they lack.
+/// Returns the changes that add missing parentheses to the `named` macros of a text.
 pub(super) fn parentheses(text: &[u8], named: &BTreeSet<String>) -> Vec<Change> {
     let Ok(text) = std::str::from_utf8(text) else {
         return Vec::new();

@@ -5,16 +5,16 @@ use std::{path::PathBuf, sync::Arc};
 use super::edits::Change;
 use crate::found::Header;
 
-/// They come behind all candidates of this cost, and have it.
+/// The cost of changed declarations. They come after all other candidates of this cost.
 pub(crate) const DECLARATION_COST: u32 = 3;
 
-/// What failing tests speak for is tried when all candidates of cost 1 are explored, and has this cost.
+/// The cost of changed declarations for which failing tests speak. They come when all candidates of cost 1 are explored.
 pub(crate) const SHOWN_COST: u32 = 2;
 
-/// What is known to lack parentheses is tried before the other candidates of this cost, and has it.
+/// The cost of parentheses that a macro lacks. They come before the other candidates of this cost.
 pub(crate) const PARENTHESES_COST: u32 = 2;
 
-/// Which changes of declarations are tried at one time.
+/// A turn of changed declarations: those that are tried at one time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum DeclarationTurn {
     /// Parentheses that bodies of macros lack.
@@ -36,6 +36,7 @@ pub(crate) struct Tried {
 }
 
 impl DeclarationTurn {
+    /// Returns the cost at which the turn comes.
     pub(super) fn cost(self) -> u32 {
         match self {
             DeclarationTurn::Parentheses => PARENTHESES_COST,

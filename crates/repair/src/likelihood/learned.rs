@@ -23,7 +23,7 @@ const PRIOR: f64 = 200.0;
 /// How much of a shift counts: other features explain the rest, as for the weights themselves.
 const TRUST: f64 = 0.5;
 
-/// So many fixes that nobody has made are added to each choice: what has not been seen is not impossible.
+/// The number of imaginary fixes that are added to each choice, because an unseen choice is not impossible.
 const UNSEEN: f64 = 0.5;
 
 /// A weight that a history has changed.

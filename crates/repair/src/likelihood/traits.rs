@@ -121,10 +121,12 @@ mod schema_names {
     use patchwright_space::Schema;
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
+    /// Writes a schema by its name.
     pub(super) fn serialize<S: Serializer>(kind: &Schema, to: S) -> Result<S::Ok, S::Error> {
         to.serialize_str(&super::kind_name(*kind))
     }
 
+    /// Reads a schema by its name.
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Schema, D::Error> {
         let name = String::deserialize(from)?;
         let kind = Schema::ALL

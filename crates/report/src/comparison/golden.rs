@@ -35,7 +35,7 @@ impl Golden {
 }
 
 impl Comparison {
-    /// The judgements, for people.
+    /// Writes the judgements as text.
     pub(super) fn write_golden(&self, text: &mut String) {
         let Some(golden) = &self.golden else {
             return;

@@ -56,7 +56,7 @@ pub struct Executions {
 const MOST: usize = 300;
 
 impl Comparison {
-    /// What executions showed, for people.
+    /// Writes what executions have shown, as text.
     pub(super) fn write_seen(&self, text: &mut String, style: Style) {
         let Some(executions) = &self.executions else {
             return;
@@ -140,7 +140,7 @@ impl Seen {
 }
 
 impl Ran {
-    /// In a line; with standard error if that is what differs.
+    /// Returns one line; with standard error if that is what differs.
     pub(crate) fn text(&self, with_errors: bool) -> String {
         let mut words = Vec::new();
         if !self.output.is_empty() {

@@ -20,8 +20,8 @@ const ORDER: [Verdict; 7] = [
 ];
 
 impl Report {
-    /// Puts the reports of parts together, which are in the order of their numbers: what fails in one fails, and what holds in all holds. Where
-    /// parts are missing nothing is proved. `None` if there is no part.
+    /// Merges the reports of parts, in the order of their numbers. A failure in one part is a failure of all; a proof needs all parts.
+    /// `None` without parts.
     pub fn merged(parts: Vec<Report>, is_complete: bool) -> Option<Report> {
         let place = |report: &Report| ORDER.iter().position(|one| *one == report.verdict);
         let worst = parts.iter().min_by_key(|report| place(report))?;

@@ -89,7 +89,7 @@ impl<'a> Walker<'a> {
         Ok(())
     }
 
-    /// The argument of a macro of `<ctype.h>` that looks it up in a table, if the expression is one.
+    /// Returns the argument of a macro of `<ctype.h>` that is expanded to a look-up in a table; `None` for other expressions.
     pub(super) fn classified(&self, id: ExprId) -> Option<ExprId> {
         let function = self.text.function;
         let Place::Written(whole) = function.expr(id).place else {

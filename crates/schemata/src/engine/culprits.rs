@@ -18,7 +18,7 @@ use crate::{EngineError, Event};
 /// Fewer patches are built by themselves in the time that a search takes.
 const FEWEST: usize = 5;
 
-/// So many programs are woven and built to find them; who is not told from them by then is one of them.
+/// The largest number of programs that are woven and built to find the culprits. Patches that are not cleared by then count as culprits.
 const MOST_BUILDS: usize = 24;
 
 impl Engine<'_> {

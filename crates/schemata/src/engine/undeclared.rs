@@ -25,7 +25,7 @@ use crate::undeclared_calls::UndeclaredCall;
 use crate::{Apart, EngineError, Fate};
 
 impl Engine<'_> {
-    /// Finds out which of the patches that call what is not declared do not link, and leaves the others as they are.
+    /// Finds the patches that do not link because they call a function that is not declared. Other patches stay as they are.
     ///
     /// # Errors
     /// As for [`Engine::prepare`].
@@ -118,7 +118,7 @@ impl Engine<'_> {
         Ok(())
     }
 
-    /// What the compiler makes of calls, all of static functions, as far as the places tell where they stand; and the other calls.
+    /// Returns which calls of static functions the compiler keeps, as far as the places tell where the calls stand, and the other calls.
     fn placed<'c>(
         &mut self,
         base: &mut Worker,

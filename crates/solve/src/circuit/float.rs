@@ -23,6 +23,7 @@ impl From<Float> for Format {
 }
 
 impl Format {
+    /// Returns the number of bits of a value.
     pub(crate) fn width(self) -> usize {
         (self.exponent + self.fraction + 1) as usize
     }
@@ -173,6 +174,7 @@ impl Gates {
         self.mux_word(overflow, &infinity, &packed)
     }
 
+    /// Makes the circuit of `a + b`, rounded to the nearest.
     pub(crate) fn float_sum(&mut self, format: Format, a: &[Lit], b: &[Lit]) -> Word {
         let magnitude = format.width() - 1;
         let swap = self.less(&a[..magnitude], &b[..magnitude]);
@@ -207,6 +209,7 @@ impl Gates {
         self.mux_word(nan, &Self::nan(format), &result)
     }
 
+    /// Makes the circuit of `a * b`, rounded to the nearest.
     pub(crate) fn float_product(&mut self, format: Format, a: &[Lit], b: &[Lit]) -> Word {
         let (a, b) = (self.parts(format, a), self.parts(format, b));
         let sign = self.xor(a.sign, b.sign);
@@ -231,6 +234,7 @@ impl Gates {
         self.mux_word(nan, &Self::nan(format), &result)
     }
 
+    /// Makes the circuit of `a / b`, rounded to the nearest.
     pub(crate) fn float_quotient(&mut self, format: Format, a: &[Lit], b: &[Lit]) -> Word {
         let (a, b) = (self.parts(format, a), self.parts(format, b));
         let sign = self.xor(a.sign, b.sign);
@@ -274,6 +278,7 @@ impl Gates {
         self.mux_word(nan, &Self::nan(format), &result)
     }
 
+    /// Makes the circuit of the square root, rounded to the nearest.
     pub(crate) fn float_root(&mut self, format: Format, word: &[Lit]) -> Word {
         let a = self.parts(format, word);
         let (significand, count) = self.normalised(&a.significand);
@@ -368,6 +373,7 @@ impl Gates {
         self.masked(!a.nan, &value)
     }
 
+    /// Makes the circuit of a conversion between two formats, rounded to the nearest.
     pub(crate) fn float_converted(&mut self, from: Format, to: Format, word: &[Lit]) -> Word {
         let a = self.parts(from, word);
         let result = self.rounded(to, a.sign, &a.exponent, &a.significand);

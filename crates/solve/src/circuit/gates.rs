@@ -15,7 +15,9 @@ pub(crate) struct Lit(u32);
 pub(crate) type Word = Vec<Lit>;
 
 impl Lit {
+    /// The literal that is always false.
     pub(crate) const FALSE: Lit = Lit(0);
+    /// The literal that is always true.
     pub(crate) const TRUE: Lit = Lit(1);
 
     /// The place of the gate.
@@ -23,10 +25,12 @@ impl Lit {
         (self.0 >> 1) as usize
     }
 
+    /// Whether the literal is the negated output of its gate.
     pub(crate) fn is_negated(self) -> bool {
         self.0 & 1 == 1
     }
 
+    /// Whether the literal is always true or always false.
     pub(crate) fn is_constant(self) -> bool {
         self.gate() == 0
     }
@@ -36,6 +40,7 @@ impl Lit {
         Lit((gate as u32) << 1)
     }
 
+    /// Returns the literal of a truth value.
     pub(crate) fn constant(value: bool) -> Self {
         Lit(u32::from(value))
     }
@@ -84,6 +89,7 @@ pub(crate) struct Gates {
 }
 
 impl Gates {
+    /// Starts with the gate of false only.
     pub(crate) fn new() -> Self {
         Gates {
             gates: vec![Gate::False],
@@ -94,15 +100,17 @@ impl Gates {
         }
     }
 
+    /// Returns the number of gates.
     pub(crate) fn len(&self) -> usize {
         self.gates.len()
     }
 
+    /// Returns the gate at a place.
     pub(crate) fn gate(&self, at: usize) -> Gate {
         self.gates[at]
     }
 
-    /// One other gate reads this one at most.
+    /// Whether at most one other gate reads this one.
     pub(crate) fn is_private(&self, at: usize) -> bool {
         self.readers[at] < 2
     }
@@ -158,6 +166,7 @@ impl Gates {
         (0..width).map(|_| self.input()).collect()
     }
 
+    /// Returns a literal for `a && b`; known and equal gates are reused.
     pub(crate) fn and(&mut self, a: Lit, b: Lit) -> Lit {
         let (a, b) = if a < b { (a, b) } else { (b, a) };
         if a == Lit::FALSE || a == !b {
@@ -192,10 +201,12 @@ impl Gates {
         self.intern(Gate::And(a, b))
     }
 
+    /// Returns a literal for `a || b`.
     pub(crate) fn or(&mut self, a: Lit, b: Lit) -> Lit {
         !self.and(!a, !b)
     }
 
+    /// Returns a literal for `a != b`.
     pub(crate) fn xor(&mut self, a: Lit, b: Lit) -> Lit {
         let negate = a.is_negated() ^ b.is_negated();
         let (a, b) = (a.negated_if(a.is_negated()), b.negated_if(b.is_negated()));
@@ -221,6 +232,7 @@ impl Gates {
         !self.xor(a, b)
     }
 
+    /// Returns a literal for `condition ? then : otherwise`.
     pub(crate) fn mux(&mut self, condition: Lit, then: Lit, otherwise: Lit) -> Lit {
         if condition.is_negated() && !condition.is_constant() {
             return self.mux(!condition, otherwise, then);
@@ -255,6 +267,7 @@ impl Gates {
         .negated_if(negate)
     }
 
+    /// Returns a literal that is true if at least two of the three are.
     pub(crate) fn majority(&mut self, a: Lit, b: Lit, c: Lit) -> Lit {
         let mut lits = [a, b, c];
         lits.sort_unstable();
@@ -291,7 +304,7 @@ impl Gates {
             .fold(Lit::TRUE, |so_far, lit| self.and(so_far, lit))
     }
 
-    /// One of them at least.
+    /// Returns a literal that is true if at least one of these is.
     pub(crate) fn any(&mut self, lits: impl IntoIterator<Item = Lit>) -> Lit {
         lits.into_iter()
             .fold(Lit::FALSE, |so_far, lit| self.or(so_far, lit))
@@ -299,7 +312,7 @@ impl Gates {
 }
 
 impl Gates {
-    /// The output of each gate, for these values of the inputs in the order in which they were made: 64 of each at once.
+    /// Computes the outputs of all gates for 64 assignments at once. `inputs` are in the order in which they were made.
     #[cfg(test)]
     pub(crate) fn simulated(&self, inputs: &[u64]) -> Vec<u64> {
         let mut inputs = inputs.iter();

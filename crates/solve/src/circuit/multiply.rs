@@ -56,7 +56,7 @@ impl Gates {
         result
     }
 
-    /// Sums and differences of what is shifted, as few as there are digits that are not zero where 1 and -1 may be.
+    /// Multiplies by a constant: adds and subtracts shifted words, one for each digit other than 0 of the constant in digits 1, 0 and -1.
     fn product_by_constant(&mut self, a: &[Lit], constant: &[Lit], width: usize) -> Word {
         let a = sign_extended(a, width.max(a.len()));
         let mut result = vec![Lit::FALSE; width];

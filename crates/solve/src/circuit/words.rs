@@ -24,14 +24,14 @@ pub(crate) fn sign_extended(word: &[Lit], width: usize) -> Word {
     word
 }
 
-/// How many bits hold the value with sign: those above repeat the last of them.
+/// Returns the number of bits that hold the signed value: all higher bits repeat the last of them.
 pub(crate) fn significant(word: &[Lit]) -> usize {
     let sign = word[word.len() - 1];
     let copies = word.iter().rev().take_while(|&&lit| lit == sign).count();
     word.len() - copies + 1
 }
 
-/// How many bits hold the value without sign, one at least.
+/// Returns the number of bits that hold the unsigned value, at least one.
 pub(crate) fn significant_unsigned(word: &[Lit]) -> usize {
     let zeros = word
         .iter()
@@ -58,10 +58,12 @@ impl Gates {
         (sum, carry)
     }
 
+    /// Returns the sum of two words, without carry.
     pub(crate) fn add(&mut self, a: &[Lit], b: &[Lit]) -> Word {
         self.add_with_carry(a, b, Lit::FALSE).0
     }
 
+    /// Returns the difference of two words, without borrow.
     pub(crate) fn sub(&mut self, a: &[Lit], b: &[Lit]) -> Word {
         self.sub_with_borrow(a, b).0
     }
@@ -73,6 +75,7 @@ impl Gates {
         (difference, !carry)
     }
 
+    /// Returns the two's complement of a word.
     pub(crate) fn neg(&mut self, a: &[Lit]) -> Word {
         let zero = vec![Lit::FALSE; a.len()];
         self.sub(&zero, a)
@@ -85,6 +88,7 @@ impl Gates {
         self.add_with_carry(&inverted, &zero, condition).0
     }
 
+    /// Returns a literal that is true if two words are equal.
     pub(crate) fn equal(&mut self, a: &[Lit], b: &[Lit]) -> Lit {
         let mut result = Lit::TRUE;
         // From the top: numbers that one word is compared with have most of their upper bits in common.
@@ -114,6 +118,7 @@ impl Gates {
         self.majority(a[top], !b[top], low)
     }
 
+    /// Returns the word `condition ? then : otherwise`.
     pub(crate) fn mux_word(&mut self, condition: Lit, then: &[Lit], otherwise: &[Lit]) -> Word {
         then.iter()
             .zip(otherwise)
@@ -126,6 +131,7 @@ impl Gates {
         word.iter().map(|&lit| self.and(condition, lit)).collect()
     }
 
+    /// Returns a literal that is true if all bits are 0.
     pub(crate) fn is_zero(&mut self, word: &[Lit]) -> Lit {
         !self.any(word.iter().copied())
     }
@@ -160,7 +166,7 @@ impl Gates {
             .collect()
     }
 
-    /// As [`Gates::shifted_right`] with zeros, and the lowest bit also tells whether a one fell out.
+    /// Shifts right as [`Gates::shifted_right`] with zeros. The lowest bit also tells whether a 1 fell out.
     pub(crate) fn shifted_right_sticky(&mut self, word: &[Lit], count: &[Lit]) -> Word {
         let mut word = word.to_vec();
         let mut sticky = Lit::FALSE;

@@ -19,6 +19,7 @@ pub(super) enum Reach {
     Memory,
 }
 
+/// An object that candidates may assign to.
 pub(super) struct Watchable {
     pub(super) lvalue: String,
     pub(super) ctype: CType,
@@ -31,6 +32,7 @@ pub(super) struct Watchable {
 }
 
 impl Planner<'_, '_, '_> {
+    /// Finds the objects of the function that candidates may assign to.
     pub(super) fn find_watchables(&mut self) {
         let function = self.function;
         let mut counts: FxHashMap<VarId, usize> = FxHashMap::default();
@@ -200,6 +202,7 @@ impl Planner<'_, '_, '_> {
         self.builder.ctype(ty)
     }
 
+    /// Returns who may change or read a variable besides the function itself.
     pub(super) fn reach(&self, id: VarId) -> Reach {
         match self.builder.unit.variable(id).storage {
             Storage::Local | Storage::Parameter if !self.function.address_taken.contains(&id) => {
@@ -229,6 +232,7 @@ impl Planner<'_, '_, '_> {
             })
     }
 
+    /// Gives up following the objects whose bits `which` selects.
     pub(super) fn untrack(&mut self, which: impl Fn(u64) -> bool) {
         for (number, watchable) in self.watchables.iter_mut().enumerate() {
             if which(1 << number) {

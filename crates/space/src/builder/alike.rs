@@ -49,7 +49,7 @@ impl SpaceBuilder<'_> {
         }
     }
 
-    /// What stands at a site with the elements before, and with those behind all that it has.
+    /// Adds the site with all its elements moved one back or one further.
     pub(super) fn shifted(&mut self, site: usize) {
         let term = self.space.sites[site].term.clone();
         // Of an operand, all ways are found at what it is an operand of.
@@ -100,7 +100,7 @@ impl SpaceBuilder<'_> {
         Some(())
     }
 
-    /// Something else of the two things that a site calculates with or compares: `x->end - y->end` for `x->start - y->start`.
+    /// Adds the site with another member of both things that it calculates with: `x->end - y->end` for `x->start - y->start`.
     pub(super) fn same_two(&mut self, site: usize) {
         let term = self.space.sites[site].term.clone();
         let Kind::Binary(op, ..) = *term.kind() else {

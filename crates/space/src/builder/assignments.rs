@@ -22,7 +22,7 @@ pub const ASSIGNMENT_COST: u32 = 2;
 const COMPARED_WITH_ZERO: u32 = 1;
 
 impl SpaceBuilder<'_> {
-    /// What is assigned as it is.
+    /// Adds assignments of a single leaf, without any calculation.
     pub(super) fn assign_leaves(&mut self) {
         self.space.given = self.given();
         for term in self.space.given.clone() {

@@ -15,7 +15,7 @@ fn number(place: usize) -> Term {
 }
 
 impl SpaceBuilder<'_> {
-    /// One block for each alternative.
+    /// Adds a block for each alternative.
     pub(super) fn choices(&mut self, choice: &Choice) {
         for (place, alternative) in choice.alternatives.iter().enumerate() {
             if let Some(pool) = self.fixed(&number(place)) {

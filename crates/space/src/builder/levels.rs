@@ -34,6 +34,7 @@ const SELECTION_COST: u32 = 4;
 /// The subtraction, and the length.
 const FROM_END_COST: u32 = 3;
 
+/// The operators that compare.
 pub(super) const RELATIONAL: [BinaryOp; 6] = [
     BinaryOp::Lt,
     BinaryOp::Le,
@@ -42,6 +43,7 @@ pub(super) const RELATIONAL: [BinaryOp; 6] = [
     BinaryOp::Eq,
     BinaryOp::Ne,
 ];
+/// The arithmetic and bitwise operators with two operands.
 pub(super) const ARITHMETIC: [BinaryOp; 10] = [
     BinaryOp::Add,
     BinaryOp::Sub,
@@ -56,6 +58,7 @@ pub(super) const ARITHMETIC: [BinaryOp; 10] = [
 ];
 
 impl SpaceBuilder<'_> {
+    /// Adds the constant 0 as a candidate: it takes out what a condition governs.
     pub(super) fn deletion(&mut self, size: u32) {
         let zero = Term::constant(0, CType::Int, "0");
         if let Some(zero) = self.fixed(&zero) {
@@ -249,14 +252,15 @@ impl SpaceBuilder<'_> {
         })
     }
 
-    /// Where a constant and a variable do the same in all tests, that the variable has this value is more often chance: one
-    /// more is `x + 1` rather than `x + n`.
+    /// Returns the leaves with constants first. If a constant and a variable do the same in all tests, the variable mostly has that value
+    /// by chance: `x + 1` is likelier than `x + n`.
     pub(super) fn constants_first(&self) -> Vec<PoolId> {
         let mut leaves = self.leaves.clone();
         leaves.sort_by_key(|&leaf| !self.space.pools.get(leaf).has_constants());
         leaves
     }
 
+    /// Adds the terms of `size` nodes to all sites; at most `most` candidates in all.
     pub(super) fn level(&mut self, size: u32, most: usize) {
         match &self.space.hole.kind {
             HoleKind::Assignment(_) => return self.assign_terms(size, most),
@@ -277,6 +281,7 @@ impl SpaceBuilder<'_> {
         }
     }
 
+    /// Returns the pools of all products of two leaves, made at the first call.
     pub(super) fn product_pools(&mut self) -> Vec<PoolId> {
         if let Some(pools) = &self.products {
             return pools.clone();
@@ -286,6 +291,7 @@ impl SpaceBuilder<'_> {
         pools
     }
 
+    /// Makes the pools of all pairs of two lists for each operator. Too large ones are left out.
     pub(super) fn binary_pools(
         &mut self,
         ops: &[BinaryOp],

@@ -13,7 +13,7 @@ const NO_SIZE: u32 = 2;
 /// people write as `c == 'I'`.
 const NO_CHARACTER: u32 = 2;
 
-/// For what reason a leaf is filled in.
+/// The origin of a leaf, by which its likelihood is known.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum LeafKind {
     Varying,
@@ -27,6 +27,7 @@ pub(super) enum LeafKind {
 }
 
 impl LeafKind {
+    /// Returns the kind of a leaf, by which its likelihood is known.
     pub(super) fn of(term: &Term, atoms: &AtomTable) -> LeafKind {
         match term.kind() {
             Kind::Constant(..) if is_character(term) => LeafKind::Character,

@@ -72,7 +72,7 @@ impl Operator {
 }
 
 impl SpaceBuilder<'_> {
-    /// The other arrangements of what stands at a site.
+    /// Adds the other arrangements of the operands at a site.
     pub(super) fn rearrangements(&mut self, site: usize) {
         let term = self.space.sites[site].term.clone();
         let mut found = match self.chain_around(site) {

@@ -48,6 +48,7 @@ pub(crate) struct Length {
     pub(super) name: Option<(String, LengthType)>,
 }
 
+/// Where the length of an array comes from, if it has a name.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum LengthType {
     Enumerator,
@@ -64,6 +65,7 @@ pub(crate) enum Operand {
 }
 
 impl Operand {
+    /// Returns the expression.
     pub(super) fn expr(self) -> ExprId {
         match self {
             Operand::Value(id) | Operand::Stepped(id, _) => id,

@@ -50,6 +50,7 @@ pub fn writable(unit: &TranslationUnit) -> Vec<u8> {
     source
 }
 
+/// Returns alternatives that change an element of a table.
 pub(super) fn alternatives(finder: &mut Finder<'_, '_, '_>) -> Vec<Alternative> {
     let unit = &finder.builder.unit;
     let start = finder.function.span.start;

@@ -7,7 +7,8 @@ use super::{has_directive, line_break, moved};
 use crate::choices::{Destination, Finder, Standing};
 use crate::endings::goes_on;
 
-/// Where a statement with these names, which stands among those of a block, can go across the bounds of a loop or a branch.
+/// Returns the places across the bounds of a loop or a branch to which a statement of a block can move. `names` are those that the
+/// statement mentions.
 pub(super) fn destinations(
     finder: &Finder<'_, '_, '_>,
     standing: &Standing,

@@ -8,6 +8,7 @@ use patchwright_csource::{
 use super::{AtomBuilder, Atoms, Path};
 use crate::term::{Atom, Precedence};
 
+/// How the woven code gets at what an expression names.
 pub(super) enum Reach {
     /// It is (a member of) a variable: the compiler can name it without a check.
     Direct,
@@ -34,7 +35,7 @@ pub(super) struct Pointer {
 }
 
 impl Pointer {
-    /// The address in a slot itself.
+    /// Makes the pointer whose address is in a slot.
     pub(super) fn to_slot(
         slot: usize,
         text: String,
@@ -69,6 +70,7 @@ impl Pointer {
         Some(())
     }
 
+    /// Returns the memory to which the pointer leads.
     pub(super) fn reach(self) -> Reach {
         Reach::Memory {
             base: self.slot,
@@ -170,6 +172,7 @@ impl AtomBuilder<'_> {
         }
     }
 
+    /// Returns the path of an element of the array to which a pointer leads.
     pub(super) fn element(
         &mut self,
         mut pointer: Pointer,
@@ -300,7 +303,7 @@ pub(super) fn arrow(mut pointer: Pointer, name: &str, ty: TypeId) -> Path {
     }
 }
 
-/// What a pointer points to.
+/// Returns the path of the object to which a pointer leads.
 pub(super) fn dereference(pointer: Pointer, ty: TypeId) -> Path {
     let text = match pointer.precedence >= Precedence::Unary {
         true => pointer.text.clone(),
@@ -316,6 +319,7 @@ pub(super) fn dereference(pointer: Pointer, ty: TypeId) -> Path {
     }
 }
 
+/// Puts a text into parentheses unless a postfix operator can stand behind it.
 pub(super) fn postfix(text: &str, precedence: Precedence) -> String {
     if precedence >= Precedence::Postfix {
         text.to_owned()

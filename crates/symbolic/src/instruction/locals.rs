@@ -11,6 +11,7 @@ use crate::{
 };
 
 impl<'p> Encoder<'p> {
+    /// Returns the value of a register local, and adds the failure that it was never written.
     pub(super) fn read_register(
         &mut self,
         frame: &Frame<'p>,

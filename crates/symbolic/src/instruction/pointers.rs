@@ -36,6 +36,7 @@ impl<'p> Encoder<'p> {
         );
     }
 
+    /// Returns the pointer `a` plus or minus an index times `size` bytes.
     pub(super) fn pointer_add(
         &mut self,
         state: &State,
@@ -222,6 +223,7 @@ impl<'p> Encoder<'p> {
         self.terms.and(same, near)
     }
 
+    /// Returns the number of elements between two pointers.
     pub(super) fn difference(
         &mut self,
         state: &State,

@@ -20,6 +20,7 @@ const MOST: u64 = 1 << 16;
 /// Bytes that are copied one by one at most, where the number is known.
 const MOST_COPIED: u64 = 1 << 14;
 
+/// Returns the model of a function on the heap, or of a copy of memory.
 pub(super) fn find(name: &str) -> Option<Model> {
     match name {
         "malloc" | "xmalloc" | "valloc" => usual(malloc),

@@ -12,6 +12,7 @@ use crate::{
     meaning,
 };
 
+/// Returns the model of a function on bits.
 pub(super) fn find(name: &str) -> Option<Model> {
     let builtin = name.strip_prefix("__builtin_");
     match builtin.unwrap_or(name) {

@@ -11,6 +11,7 @@ use crate::{
     memory::Kind,
 };
 
+/// Returns the model of a function that sets the rounding or the locale.
 pub(super) fn find(name: &str) -> Option<Model> {
     match name {
         "fesetround" => usual(direction),

@@ -12,6 +12,7 @@ use crate::{
     encoding::Place,
 };
 
+/// Returns the model of a function of `math.h`.
 pub(super) fn find(name: &str) -> Option<Model> {
     match name {
         _ if special(name).is_some() => usual(number),

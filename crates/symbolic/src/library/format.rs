@@ -374,7 +374,7 @@ fn string(
     Ok((bytes, count))
 }
 
-/// The bytes of a string that is printed, up to its zero.
+/// Encodes the printing of a string up to its NUL. `error` selects standard error.
 pub(super) fn printed(
     encoder: &mut Encoder<'_>,
     call: &Call<'_>,
@@ -449,8 +449,8 @@ fn read_string(
 }
 
 impl Formatted {
-    /// None of the strings that are read may lie in what is written from `to` on: the text and its zero, with a size (64 bits)
-    /// no more than that.
+    /// Adds the failure that a string which is read overlaps the text that is written from `to` on. The text has a NUL at its end, and with a
+    /// `size` (64 bits) at most so many bytes.
     pub(super) fn must_be_apart(
         &self,
         encoder: &mut Encoder<'_>,
@@ -475,7 +475,7 @@ impl Formatted {
         }
     }
 
-    /// How many bytes there are, as an `int`.
+    /// Returns the number of printed bytes as an `int`.
     pub(super) fn count(&self, encoder: &mut Encoder<'_>) -> Term {
         let mut count = encoder.word(0);
         for part in &self.parts {

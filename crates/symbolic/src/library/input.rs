@@ -13,6 +13,7 @@ use crate::{
     encoding::InputKind,
 };
 
+/// Returns the model of a function that reads standard input.
 pub(super) fn find(name: &str) -> Option<Model> {
     match name {
         "getchar" | "getchar_unlocked" => usual(getchar),
@@ -25,6 +26,7 @@ pub(super) fn find(name: &str) -> Option<Model> {
     }
 }
 
+/// Gives up because standard input is read both by bytes and by `scanf`.
 pub(super) fn mixed<T>(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &World) -> Go<T> {
     encoder.unknown(
         world,

@@ -14,6 +14,7 @@ use crate::{
     encoding::InputKind,
 };
 
+/// Returns the model of a function that converts text to a number.
 pub(super) fn find(name: &str) -> Option<Model> {
     match name {
         "atoi" => usual(int),

@@ -13,6 +13,7 @@ use crate::{
     encoding::Piece,
 };
 
+/// Returns the model of a function that prints.
 pub(super) fn find(name: &str) -> Option<Model> {
     match name {
         "printf" | "__printf_chk" | "fprintf" | "__fprintf_chk" => usual(printf),

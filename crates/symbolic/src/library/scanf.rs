@@ -118,6 +118,7 @@ fn conversions(format: &[u8]) -> Option<Vec<Conversion>> {
     Some(found)
 }
 
+/// Encodes `scanf`: each conversion gives any value, as an input.
 pub(super) fn scanf(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Given {
     if !encoder.bytes.is_empty() {
         return mixed(encoder, call, world);

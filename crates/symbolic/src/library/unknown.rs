@@ -19,7 +19,7 @@ const MOST: u64 = 4096;
 /// Objects at most that a function can reach through its arguments.
 const MOST_OBJECTS: usize = 256;
 
-/// What such a function does: nothing is known of its value, nor of what it can reach through its arguments.
+/// Encodes a call of a function of which nothing is known: its value, and all that it can reach through its arguments, are free.
 pub(crate) fn called(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Go<()> {
     if let Some(reason) = unsupported(call.name) {
         encoder.unknown(world, reason, call.place);
@@ -223,13 +223,13 @@ impl Encoder<'_> {
         })
     }
 
-    /// Gives `errno` a value.
+    /// Sets the program's `errno`.
     pub(crate) fn set_errno(&mut self, world: &mut World, value: Term) {
         let always = self.terms.truth(true);
         self.set_errno_where(world, always, value);
     }
 
-    /// Gives `errno` a value where a condition holds.
+    /// Sets the program's `errno` where a condition holds.
     pub(crate) fn set_errno_where(&mut self, world: &mut World, condition: Term, value: Term) {
         if self.terms.as_truth(condition) == Some(false) {
             return;

@@ -13,6 +13,7 @@ use crate::{
     memory::Kind,
 };
 
+/// Returns the model of an assertion, an assumption, or an end of the program.
 pub(super) fn find(name: &str) -> Option<Model> {
     match name {
         "__assert_fail" | "__assert" | "__assert_perror_fail" => always(assertion_failed),
@@ -322,7 +323,7 @@ pub(super) fn bad_argument(
     bad_call(encoder, call, world, (Undefined::BadArgument, message))
 }
 
-/// The same for another kind of mistake.
+/// Adds the failure of a bad call of this kind, and ends the path.
 pub(super) fn bad_call(
     encoder: &mut Encoder<'_>,
     call: &Call<'_>,

@@ -76,6 +76,7 @@ impl<'p> Encoder<'p> {
         Ok(returned)
     }
 
+    /// Encodes a call of the frame's function with these arguments.
     pub(super) fn function(
         &mut self,
         frame: &mut Frame<'p>,

@@ -48,6 +48,7 @@ pub fn empty(args: &CompareArgs, old: &str, new: &str) -> Comparison {
 }
 
 impl Job<'_> {
+    /// Converts reasons for the report, with places as the user names the files.
     pub(super) fn told(&self, reasons: &[patchwright_compare::Reason]) -> Vec<comparison::Reason> {
         let told = reasons.iter().map(|reason| comparison::Reason {
             text: reason.text.clone(),
@@ -56,7 +57,7 @@ impl Job<'_> {
         told.collect()
     }
 
-    /// Describes what was explored, and executes the samples. What is wrong about these, if anything is.
+    /// Describes what was explored, and executes the samples. Returns what is wrong about the samples: a bug of Patchwright.
     pub(super) fn described(
         &mut self,
         whole: &mut Whole,
@@ -92,6 +93,7 @@ impl Job<'_> {
         Ok(bug)
     }
 
+    /// Returns `FILE:LINE`, with the file as the user has named it.
     pub(super) fn place(&self, place: &Place) -> String {
         let own = self
             .versions
@@ -137,6 +139,7 @@ impl Job<'_> {
         Ok(bug)
     }
 
+    /// Converts a partition for the report. `number` counts from 1.
     pub(super) fn partition(&self, number: usize, partition: &Partition) -> comparison::Partition {
         let side = |side: Side| {
             let index = usize::from(side == Side::New);
@@ -184,6 +187,7 @@ impl Job<'_> {
     }
 }
 
+/// Converts the covered share of inputs for the report.
 pub(super) fn share(share: Share) -> comparison::Covered {
     match share {
         Share::Exact(share) => comparison::Covered {

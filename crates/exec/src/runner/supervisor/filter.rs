@@ -214,7 +214,7 @@ fn program() -> Vec<sock_filter> {
     program
 }
 
-/// Puts this process and all that come from it under the filter; the descriptor is the one at which the guardian is asked.
+/// Installs the filter for this process and its descendants. The guardian receives their calls at the returned descriptor.
 pub(super) fn install() -> io::Result<OwnedFd> {
     let mut statements = program();
     let filter = libc::sock_fprog {

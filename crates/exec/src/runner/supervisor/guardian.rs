@@ -30,7 +30,7 @@ const SEND: libc::c_ulong = 0xc018_2101;
 const SET_FLAGS: libc::c_ulong = 0x4008_2104;
 const SYNC_WAKE_UP: u64 = 1;
 
-/// So many attempts are noted between two runs.
+/// The largest number of attempts that are noted between two runs.
 const MOST_NOTED: usize = 24;
 /// After so many calls in a run they are answered without a look at files.
 const MOST_LOOKED_AT: u64 = 20_000;
@@ -45,6 +45,7 @@ pub(super) struct Order {
 }
 
 impl Order {
+    /// Encodes the order for the pipe to the guardian.
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = vec![u8::from(self.network)];
         bytes.extend(self.private.iter().flat_map(|mount| mount.to_le_bytes()));

@@ -26,6 +26,7 @@ pub(super) struct Dump {
 }
 
 impl Kept {
+    /// Starts to keep an output, as it is or as a compressed dump.
     pub(super) fn new(is_dump: bool) -> Kept {
         match is_dump {
             true => Kept::Dump(Box::new(Dump {
@@ -38,6 +39,7 @@ impl Kept {
         }
     }
 
+    /// Adds output.
     pub(super) fn add(&mut self, bytes: &[u8]) {
         match self {
             Kept::Plain(data) => data.extend_from_slice(bytes),
@@ -48,6 +50,7 @@ impl Kept {
         }
     }
 
+    /// Returns what was kept; a dump is complete then.
     pub(super) fn into_bytes(self) -> Vec<u8> {
         match self {
             Kept::Plain(data) => data,

@@ -68,7 +68,8 @@ impl Private {
     }
 }
 
-/// Has nothing changed but what may be; gives what is thrown away. After an error nothing may be run.
+/// Protects all files from changes except those that may be changed. Returns what is thrown away at the end. After an error no command may
+/// run.
 pub(super) fn protect(protection: &Protection) -> Result<Private, Refusal> {
     let mounted = fs::read("/proc/self/mountinfo").map(|text| mounted(&text));
     let mounted =
@@ -227,7 +228,7 @@ fn folders_in(folder: &Path) -> Vec<(PathBuf, OwnedFd)> {
         .collect()
 }
 
-/// Mounts what is open at a path, which is made if it is a folder that is missing in a layer.
+/// Mounts an open file or folder at a path. A folder that is missing in a layer is made.
 pub(super) fn show(open: &OwnedFd, target: &Path, writable: bool) -> io::Result<()> {
     if !target.exists() {
         fs::create_dir_all(target)?;

@@ -22,7 +22,7 @@ use super::tree::Tree;
 use crate::limits::Limits;
 use crate::runner::{NotStarted, Request, Stdin, protocol};
 
-/// So many servers at most wait at a time; programs beyond that are executed.
+/// The largest number of servers that wait at a time; programs beyond that are executed.
 const MOST_SERVERS: usize = 64;
 
 /// How long a program may take until it serves.

@@ -50,6 +50,7 @@ impl Inherited {
 const OTHER_THREADS: u64 = 2048;
 
 impl Inherited {
+    /// Takes over what the supervisor has inherited: its environment, and the threads of its user.
     pub(super) fn take() -> Self {
         Inherited {
             environment: std::env::vars_os().collect(),
@@ -71,6 +72,7 @@ pub(super) struct Wires {
 }
 
 impl Wires {
+    /// Opens the streams of a command.
     pub(super) fn open(request: &Request) -> Result<Self, NotStarted> {
         let resources = |error: io::Error| failure(Stage::Resources, &error);
         let null = sys::null().map_err(resources)?;
@@ -107,7 +109,7 @@ impl Wires {
         })
     }
 
-    /// The command that has got them.
+    /// Hands the streams over to the started command.
     pub(super) fn into_command(self, pid: Pid, started: Instant) -> Command {
         Command {
             pid,

@@ -110,6 +110,7 @@ pub(super) struct Precedence {
 }
 
 impl Precedence {
+    /// Takes precedence until it is dropped; without the permission, nothing happens.
     pub(super) fn take() -> Self {
         set_scheduling(libc::SCHED_RR | libc::SCHED_RESET_ON_FORK, 1);
         Precedence { _private: () }
@@ -207,7 +208,7 @@ pub(super) fn send_now(socket: &OwnedFd, message: &[u8]) -> io::Result<()> {
 /// The longest message that is received.
 const LONGEST_MESSAGE: usize = 3 * 4096;
 
-/// A message that is there, with the descriptor that may have come with it.
+/// Receives a waiting message and the descriptor that may have come with it.
 pub(super) fn receive_with_descriptor(socket: &OwnedFd) -> Option<(Vec<u8>, Option<OwnedFd>)> {
     let mut bytes = vec![0u8; LONGEST_MESSAGE];
     let mut part = libc::iovec {
@@ -261,7 +262,7 @@ pub(super) fn set_nonblocking(fd: &OwnedFd) -> io::Result<()> {
     check(unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) }).map(drop)
 }
 
-/// Gives a pipe room for so many bytes; tells whether it has that.
+/// Enlarges a pipe to this number of bytes, and returns whether that succeeded.
 pub(super) fn make_roomy(pipe: &OwnedFd, bytes: usize) -> bool {
     let bytes = libc::c_int::try_from(bytes).unwrap_or(libc::c_int::MAX);
     // SAFETY: no pointers.
@@ -387,7 +388,7 @@ pub(super) fn poll(fds: &mut [libc::pollfd], timeout: Duration) {
     }
 }
 
-/// Sleeps.
+/// Sleeps for this time.
 pub(super) fn pause(time: Duration) {
     poll(&mut [], time);
 }

@@ -37,10 +37,12 @@ pub(super) struct Process {
 }
 
 impl Process {
+    /// Returns the number of the process.
     pub(super) fn pid(&self) -> Pid {
         self.pid
     }
 
+    /// Whether the process has not ended yet.
     pub(super) fn is_alive(&self) -> bool {
         !matches!(self.state, b'Z' | b'X')
     }
@@ -87,6 +89,7 @@ pub(super) struct Tree {
 }
 
 impl Tree {
+    /// Makes an empty list of the descendants of this process.
     pub(super) fn new() -> Self {
         // SAFETY: no pointers.
         let (own, own_group, page, ticks) = unsafe {
@@ -239,7 +242,7 @@ impl Tree {
         read.is_ok()
     }
 
-    /// What the descendants use. Stops adding up when more than `most` processes are alive.
+    /// Returns the memory and time that the descendants use. It stops adding up when more than `most` processes are alive.
     pub(super) fn usage(&mut self, most: u32) -> Usage {
         let mut usage = Usage::default();
         let mut ticks = 0;
@@ -292,8 +295,8 @@ impl Tree {
         sum
     }
 
-    /// The only descendant that does anything, if it has one thread, and the others, if they all wait for their children or
-    /// each other: then nobody stops it or gives it anything, timers aside.
+    /// Returns the only descendant that computes, if it has one thread, and the other descendants, if all of them wait for children or each
+    /// other. Nothing but timers can then stop it or send it anything.
     pub(super) fn computing_alone(&mut self) -> Option<(Pid, Vec<Pid>)> {
         let (mut computing, mut waiting, mut others) = (Vec::new(), Vec::new(), false);
         self.walk(|tree, process| {

@@ -26,7 +26,7 @@ impl Waiting {
         }
     }
 
-    /// How long that is, as far as it is known.
+    /// Returns the time that was waited for a processor, as far as it is known.
     pub(super) fn total(&self) -> Duration {
         self.total
     }

@@ -59,7 +59,7 @@ enum OpenFile {
 }
 
 impl Calls {
-    /// Those of a process with these mappings, of which the one of the file that `is_ignored` does not count.
+    /// Notes the open files of a process with these mappings, except the file that `is_ignored` selects.
     pub(super) fn of(
         pid: Pid,
         mappings: &[Mapping],
@@ -75,7 +75,10 @@ impl Calls {
         }
     }
 
-    /// What the call that is about to be made with these registers does; an error unless it is harmless.
+    /// Returns the effect of the call that these registers are about to make.
+    ///
+    /// # Errors
+    /// The call is not harmless.
     pub(super) fn next(&mut self, registers: &Registers) -> io::Result<Call> {
         let descriptor = registers.rdi as RawFd;
         match registers.rax as i64 {
@@ -90,7 +93,7 @@ impl Calls {
         }
     }
 
-    /// Where the files stand.
+    /// Returns the positions of the files.
     pub(super) fn positions(&self) -> io::Result<Positions> {
         let files = self.files.iter();
         files

@@ -29,8 +29,7 @@ pub(super) trait Memory {
 /// The lower 16 bytes of the registers of the vector unit.
 pub(super) type Vectors = [u128; 16];
 
-/// Executes an instruction, or one iteration of one that is repeated. `None` if that is not known here: then nothing has
-/// changed.
+/// Executes an instruction, or one iteration of a repeated one. `None` means that the instruction is not supported and nothing has changed.
 pub(super) fn execute(
     instruction: &Instruction,
     registers: &mut Registers,

@@ -45,18 +45,20 @@ pub(super) enum Decision {
     Unknown,
 }
 
-/// The locations that depend on those that were given at first; each knows one of these.
+/// The locations whose values depend on some given locations. Each has one of these as its reason.
 pub(super) struct Influence {
     depending: HashMap<Location, Location>,
 }
 
 impl Influence {
+    /// Starts with locations of which each depends on itself only.
     pub(super) fn of(seeds: &BTreeSet<Location>) -> Self {
         Influence {
             depending: seeds.iter().map(|seed| (*seed, *seed)).collect(),
         }
     }
 
+    /// Returns the locations that depend on a seed.
     pub(super) fn locations(&self) -> impl Iterator<Item = Location> {
         self.depending.keys().copied()
     }

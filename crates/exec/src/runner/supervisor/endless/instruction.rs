@@ -10,7 +10,7 @@ use iced_x86::{
 use super::emulate;
 use super::tracee::Registers;
 
-/// Who executes an instruction.
+/// Says whether the processor or the emulation executes an instruction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Trust {
     /// The processor and we, to compare.
@@ -75,7 +75,7 @@ impl StringInstruction {
         })
     }
 
-    /// It compares, and may be repeated while that has a certain result.
+    /// Whether the instruction compares strings, and may be repeated as long as they are equal or differ.
     pub(super) fn compares(&self) -> bool {
         self.reads_target
     }
@@ -291,7 +291,7 @@ fn is_deterministic(instruction: &Instruction) -> bool {
         )
 }
 
-/// What a register holds, for addresses.
+/// Returns the value of a register that an address uses.
 pub(super) fn value(registers: &Registers, register: Register) -> Option<u64> {
     let whole = match register.full_register() {
         Register::FS => return Some(registers.fs_base),

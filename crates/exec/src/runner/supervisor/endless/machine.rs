@@ -15,7 +15,7 @@ use super::{RESUME_FLAG, STATUS_FLAGS};
 const PAGE: u64 = 1 << 12;
 /// Most pages that are held.
 const MOST_PAGES: usize = 1 << 12;
-/// Where the registers of the vector unit stand, of 16 bytes each (Intel's manual, volume 1, table 10-2).
+/// The bytes of the vector registers, 16 each, in the saved state (Intel's manual, volume 1, table 10-2).
 pub(super) const VECTORS: Range<usize> = 160..416;
 /// The bytes that say which of the units are in use, and the unit of vectors' bit (section 13.4.2).
 const USED_UNITS: usize = 512;
@@ -56,6 +56,7 @@ struct Page {
 }
 
 impl Machine {
+    /// Makes a view of a stopped process. `mappings` are its regions of memory.
     pub(super) fn new(tracee: Tracee, mappings: &[Mapping]) -> io::Result<Self> {
         Ok(Machine {
             registers: tracee.registers()?,
@@ -86,7 +87,7 @@ impl Machine {
         self.extended.as_mut().ok_or(io::ErrorKind::NotFound.into())
     }
 
-    /// Executes an instruction, or one iteration of one that is repeated, which may write these ranges of memory.
+    /// Executes an instruction, or one iteration of a repeated one. `written` are the ranges of memory that it may write.
     pub(super) fn step(&mut self, decoded: &Decoded, written: &[Range<u64>]) -> io::Result<()> {
         match decoded.trust.get() {
             Trust::Ours => {

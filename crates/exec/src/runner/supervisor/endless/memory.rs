@@ -52,15 +52,17 @@ pub(super) fn is_written_by_others(mapping: &Mapping) -> bool {
         || name.starts_with("/dev/") && !name.starts_with("/dev/shm/") && name != "/dev/zero"
 }
 
-/// What the bytes that a process has written since some moment were then.
+/// The former contents of the bytes that a process has written since some moment.
 #[derive(Default)]
 pub(super) struct Before {
     bytes: BTreeMap<u64, u8>,
 }
 
 impl Before {
-    /// Remembers the bytes of a range, which is about to be written. An error if there is no memory, or if it becomes too
-    /// much.
+    /// Remembers the bytes of a range before they are written.
+    ///
+    /// # Errors
+    /// The memory cannot be read, or too much would have to be remembered.
     pub(super) fn remember(&mut self, process: &mut Machine, range: Range<u64>) -> io::Result<()> {
         let known = self.bytes.range(range.clone()).count() as u64;
         if known == range.end - range.start {

@@ -24,7 +24,7 @@ pub(super) struct Tracee {
 }
 
 impl Tracee {
-    /// Stops a descendant.
+    /// Attaches to a descendant and stops it.
     pub(super) fn seize(pid: Pid) -> io::Result<Self> {
         let memory = File::options()
             .read(true)
@@ -46,6 +46,7 @@ impl Tracee {
         }
     }
 
+    /// Returns the number of the traced process.
     pub(super) fn pid(&self) -> Pid {
         self.pid
     }
@@ -83,6 +84,7 @@ impl Tracee {
         }
     }
 
+    /// Reads the general registers.
     pub(super) fn registers(&self) -> io::Result<Registers> {
         // SAFETY: the structure is plain data, and the kernel fills it.
         unsafe {
@@ -111,6 +113,7 @@ impl Tracee {
         self.memory.read_exact_at(into, address)
     }
 
+    /// Sets the registers of the floating-point and vector units.
     pub(super) fn set_extended_registers(&self, bytes: &[u8]) -> io::Result<()> {
         let mut vector = libc::iovec {
             iov_base: bytes.as_ptr().cast_mut().cast(),
@@ -125,6 +128,7 @@ impl Tracee {
         self.memory.write_all_at(bytes, address)
     }
 
+    /// Kills the traced process.
     pub(super) fn kill(&self) {
         // SAFETY: it is a descendant that is traced, so the number is still its own.
         unsafe {
@@ -162,6 +166,7 @@ impl Tracee {
         result
     }
 
+    /// Sets the general registers.
     pub(super) fn set_registers(&self, registers: &Registers) -> io::Result<()> {
         let place = (&raw const *registers) as usize as i64;
         request(libc::PTRACE_SETREGS, self.pid, 0, place)

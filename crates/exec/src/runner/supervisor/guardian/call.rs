@@ -17,6 +17,7 @@ pub(super) struct Call {
 }
 
 impl Call {
+    /// Reads the text that an argument points to; `None` if the memory cannot be read.
     pub(super) fn text(&self, index: usize) -> Option<OsString> {
         let address = self.arguments[index];
         let mut text = Vec::new();
@@ -33,6 +34,7 @@ impl Call {
         None
     }
 
+    /// Whether the call opens a file.
     pub(super) fn opens(&self) -> bool {
         [
             libc::SYS_open,
@@ -49,7 +51,7 @@ impl Call {
         Some(Target::at(folder, self.text(path)?))
     }
 
-    /// The same, of an entry itself: a link is not followed.
+    /// The path in an argument, with the folder in another one; a link at its end is not followed.
     pub(super) fn entry(&self, folder: Option<usize>, path: usize) -> Option<Target> {
         Some(Target {
             follows: false,
@@ -57,6 +59,7 @@ impl Call {
         })
     }
 
+    /// The path of an entry that the call makes, and which must not exist.
     pub(super) fn new_entry(&self, folder: Option<usize>, path: usize) -> Option<Target> {
         Some(Target {
             makes: true,
@@ -65,6 +68,7 @@ impl Call {
         })
     }
 
+    /// The path that the call opens for writing, with these flags of `open`.
     pub(super) fn opened(&self, folder: Option<usize>, path: usize, flags: u64) -> Option<Target> {
         let has = |flag: libc::c_int| flags & flag as u64 != 0;
         Some(Target {
@@ -76,6 +80,7 @@ impl Call {
         })
     }
 
+    /// The open file whose descriptor is an argument.
     pub(super) fn descriptor(&self, index: usize) -> Target {
         Target {
             path: None,
@@ -83,7 +88,7 @@ impl Call {
         }
     }
 
-    /// What the call changes.
+    /// Returns the paths and files that the call changes.
     pub(super) fn targets(&self) -> Vec<Target> {
         let no_follow = |index: usize, target: Option<Target>| {
             target.map(|target| Target {
@@ -141,6 +146,7 @@ impl Call {
         targets.into_iter().flatten().collect()
     }
 
+    /// The new name of a renamed file, which may exist.
     pub(super) fn renamed_to(&self, folder: Option<usize>, path: usize) -> Option<Target> {
         Some(Target {
             makes_only: false,
@@ -148,6 +154,7 @@ impl Call {
         })
     }
 
+    /// Returns the name of the system call, for messages.
     pub(super) fn name(&self) -> &'static str {
         NAMES
             .iter()
@@ -196,7 +203,7 @@ pub(super) const NAMES: &[(libc::c_long, &str)] = &[
     (libc::SYS_connect, "connect"),
 ];
 
-/// What the memory of a process holds.
+/// Reads the memory of another process; `None` if it cannot be read.
 pub(super) fn read_memory(pid: Pid, address: u64, length: usize) -> Option<Vec<u8>> {
     let mut bytes = vec![0; length];
     let local = libc::iovec {

@@ -27,6 +27,7 @@ pub(super) struct Target {
 }
 
 impl Target {
+    /// A path below an open folder, which must exist, and whose links are followed.
     pub(super) fn at(folder: RawFd, path: OsString) -> Self {
         Target {
             folder,
@@ -38,7 +39,7 @@ impl Target {
         }
     }
 
-    /// What is there, in the eyes of the process; `None` if that cannot be said.
+    /// Finds the file or folder as the process sees it; `None` if that cannot be said.
     pub(super) fn look(&self, call: &Call, root: &Place) -> Option<Found> {
         let Some(path) = &self.path else {
             let file = Place::of_descriptor(call.pid, self.folder)?;
@@ -93,7 +94,7 @@ pub(super) fn read_link_at(link: &OwnedFd) -> io::Result<PathBuf> {
     Ok(OsString::from_vec(buffer).into())
 }
 
-/// Names by which a process means itself stand for others when somebody else looks.
+/// Returns the path by which another process can use a path such as `/proc/self`, which each process sees differently.
 pub(super) fn own_path(pid: Pid, path: &Path) -> PathBuf {
     let own = |name: &str| path.strip_prefix(name).ok();
     let fixed = [("/dev/stdin", 0), ("/dev/stdout", 1), ("/dev/stderr", 2)];
@@ -138,7 +139,7 @@ impl Place {
         open_path(&path).map(Place)
     }
 
-    /// What a process has open.
+    /// Opens the file that a process has open under this number.
     pub(super) fn of_descriptor(pid: Pid, number: RawFd) -> Option<OwnedFd> {
         let path = c_string(OsStr::new(&format!("/proc/{pid}/fd/{number}")))?;
         open_path(&path)
@@ -167,10 +168,12 @@ impl Place {
     }
 }
 
+/// Converts a text for a system call; `None` if it has a NUL byte.
 pub(super) fn c_string(text: &OsStr) -> Option<CString> {
     CString::new(text.as_bytes()).ok()
 }
 
+/// Opens a path without access to its content (`O_PATH`).
 pub(super) fn open_path(path: &CString) -> Option<OwnedFd> {
     // SAFETY: a NUL-terminated path.
     let opened =
@@ -194,6 +197,7 @@ pub(super) struct Found {
 }
 
 impl Found {
+    /// Looks at an open file: its true path, its kind and its mount.
     pub(super) fn of(file: OwnedFd, exists: bool) -> Option<Self> {
         let path = fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd())).ok()?;
         if !path.is_absolute() {

@@ -19,7 +19,7 @@ pub(crate) const REQUEST: &str = "PATCHWRIGHT_WATCHED_FUNCTIONS";
 /// The instruction of a breakpoint.
 pub(crate) const BREAKPOINT: u8 = 0xcc;
 
-/// What a function's byte of the notes is when it was executed.
+/// The value of a function's byte in the notes after it was executed.
 pub(crate) const EXECUTED: u8 = 1;
 
 /// What to run, and where breakpoints stand.
