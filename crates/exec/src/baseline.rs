@@ -94,6 +94,14 @@ impl BaselineTest {
         said.any(|text| text.contains("LeakSanitizer") || text.contains("byte(s) leaked"))
     }
 
+    /// Returns the processor time that a run is expected to take; the time where the processor time is not known.
+    pub fn processor_time(&self) -> Duration {
+        match self.expected_cpu.is_zero() {
+            true => self.expected,
+            false => self.expected_cpu,
+        }
+    }
+
     /// Returns `limits` with the derived time-out of this test. With `prove_endless` the runner also
     /// checks whether the test provably never ends, once it has used more processor time than
     /// expected.

@@ -482,7 +482,10 @@ fn name(text: &[u8]) -> Result<(Name, bool), String> {
     // GNU diff quotes as git does, and writes a time stamp behind the quotes, too.
     let end = match text.strip_prefix(b"\"").and_then(unquote_prefix) {
         Some((_, rest)) => text.len() - rest.len(),
-        None => text.iter().position(|byte| *byte == b'\t').unwrap_or(text.len()),
+        None => text
+            .iter()
+            .position(|byte| *byte == b'\t')
+            .unwrap_or(text.len()),
     };
     let (text, rest) = text.split_at(end);
     let (text, stamp) = match rest.strip_prefix(b"\t") {

@@ -23,7 +23,7 @@ use crate::{
     run::{Report, Run},
     search::Search,
     turns::weight,
-    usual::{CPU_FACTOR, CPU_FLOOR, cpu},
+    usual::{CPU_FACTOR, CPU_FLOOR},
 };
 
 /// A candidate that may use so much processor time is watched for a provably endless loop. With less time, watching takes as
@@ -343,8 +343,8 @@ impl Search<'_> {
     pub(crate) fn expected_cpu(&self, test: usize) -> Duration {
         let known = &self.prepared.baseline.tests[test];
         match known.verdict.is_pass() {
-            true => cpu(known),
-            false => cpu(known).max(self.usual_cpu),
+            true => known.processor_time(),
+            false => known.processor_time().max(self.usual_cpu),
         }
     }
 

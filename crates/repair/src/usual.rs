@@ -27,25 +27,17 @@ pub(crate) fn usual(baseline: &Baseline) -> Duration {
 
 /// The processor time with which three of four passing tests end.
 pub(crate) fn usual_cpu(baseline: &Baseline) -> Duration {
-    three_of_four(baseline.passing().map(cpu))
+    three_of_four(baseline.passing().map(BaselineTest::processor_time))
 }
 
 /// The processor time after which a test of a changed program has gone wrong.
 pub(crate) fn most_cpu(baseline: &Baseline, test: usize) -> Duration {
     let known = &baseline.tests[test];
     let expected = match known.verdict.is_pass() {
-        true => cpu(known),
-        false => cpu(known).max(usual_cpu(baseline)),
+        true => known.processor_time(),
+        false => known.processor_time().max(usual_cpu(baseline)),
     };
     (expected * CPU_FACTOR + CPU_FLOOR).min(known.timeout)
-}
-
-/// Returns the processor time that a test is expected to take; if it is not known, the elapsed time.
-pub(crate) fn cpu(test: &BaselineTest) -> Duration {
-    match test.expected_cpu.is_zero() {
-        true => test.expected,
-        false => test.expected_cpu,
-    }
 }
 
 /// The number of workers: one for each processor, or more where tests wait most of their time.

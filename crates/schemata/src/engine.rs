@@ -470,6 +470,7 @@ impl<'a> Engine<'a> {
                 test: &suite.tests[test],
                 environment: &suite.environment,
                 limits: &known.limits(limits, self.options.prove_endless).for_woven(),
+                expected: known.processor_time(),
                 passes: known.verdict.is_pass(),
                 probe: &probe,
                 unobserved: &unobserved,

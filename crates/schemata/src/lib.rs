@@ -49,6 +49,7 @@ mod planned;
 mod preprocessed;
 mod replacements;
 mod rounds;
+mod run_endings;
 mod runs;
 mod scan;
 mod slid;

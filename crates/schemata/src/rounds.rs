@@ -11,15 +11,17 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::path::Path;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use patchwright_exec::{
-    Changes, Ending, FileError, Limits, Restored, RunError, Snapshot, Test, TestError, TestRun,
-    TimeKind, Verdict, Worker, run_test, runner::Environment,
+    Changes, FileError, Limits, Restored, RunError, Snapshot, Test, TestError, TestRun, Verdict,
+    Worker, run_test, runner::Environment,
 };
 use patchwright_probe_image::{PatchChannel, PatchReport};
-use patchwright_text::{Digest, Hasher};
+use patchwright_text::Digest;
 
 use crate::leftovers::Leftovers;
+use crate::run_endings::{is_endless, is_limit, outcome, takes_long};
 use crate::state::Maker;
 use crate::{EngineError, Stats};
 
@@ -47,6 +49,8 @@ pub struct Rounds<'a> {
     pub environment: &'a Environment,
     /// Its limits.
     pub limits: &'a Limits,
+    /// The processor time that it takes of the untouched program.
+    pub expected: Duration,
     /// The untouched program passes it.
     pub passes: bool,
     /// Where the probe is.
@@ -121,6 +125,9 @@ pub enum OpenReason {
     FailsAgain,
     /// Where it is woven, the program does something else in this test with nothing selected.
     ChangesProgram,
+    /// It fails after much more time than the untouched program takes: a time limit of the test itself may have ended it, and
+    /// woven it takes longer than by itself.
+    TookLong,
 }
 
 impl OpenReason {
@@ -139,6 +146,9 @@ impl OpenReason {
             OpenReason::Undefined => "may do what C does not define",
             OpenReason::FailsAgain => "fails a test when all are run once more",
             OpenReason::ChangesProgram => "changes the program by being woven into it",
+            OpenReason::TookLong => {
+                "fails after a long time, which may be a time limit of the test"
+            }
         }
     }
 }
@@ -613,9 +623,14 @@ impl Rounds<'_> {
                 alone: false,
             });
         }
-        if is_limit(&run) && !is_endless(&run) && report.evaluations > CHEAP {
-            // The comparisons may have taken the time: what is left is executed without them.
-            tasks.extend(alone(std::mem::take(&mut members)));
+        let mut is_long = takes_long(&run, self.expected);
+        let is_ended = is_limit(&run) && !is_endless(&run);
+        if (is_ended || is_long) && report.evaluations > CHEAP {
+            // The comparisons may have taken the time: the patch is executed without them, and those that did the same up to a
+            // limit, too.
+            if is_ended {
+                tasks.extend(alone(std::mem::take(&mut members)));
+            }
             worker.channel.set_patch(task.representative);
             let Some(execution) = self.execute(worker, stats)? else {
                 if let Some(patch) = task.representative {
@@ -627,6 +642,7 @@ impl Rounds<'_> {
                 return Ok(tasks);
             };
             ended = outcome(&execution.run);
+            is_long = takes_long(&execution.run, self.expected);
             (verdict, leaves_same) = (execution.run.verdict, execution.leaves_same);
         }
         if is_root && verdict.is_pass() != self.passes {
@@ -637,7 +653,10 @@ impl Rounds<'_> {
             return Ok(tasks);
         }
         let shared_by: Vec<u32> = task.representative.into_iter().chain(members).collect();
-        if !shared_by.is_empty() {
+        if !shared_by.is_empty() && is_long && !is_root {
+            let (patches, reason) = (shared_by, OpenReason::TookLong);
+            deliver(RoundResult::Open { patches, reason });
+        } else if !shared_by.is_empty() {
             lock(stats).classes += 1;
             deliver(self.result(shared_by, (verdict, ended), is_root, leaves_same));
         }
@@ -667,24 +686,6 @@ impl Stats {
         self.time_outs += usize::from(is_limit(run));
         self.endless += usize::from(is_endless(run));
     }
-}
-
-/// How a test ended, and its output; `None` if not all of it was kept.
-fn outcome(run: &TestRun) -> Option<Digest> {
-    let outcome = &run.outcome;
-    let mut hasher = Hasher::new();
-    hasher.field(format!("{:?}", outcome.ending));
-    hasher.field(&outcome.stdout).field(&outcome.stderr);
-    (!outcome.output_truncated).then(|| hasher.finish())
-}
-
-fn is_limit(run: &TestRun) -> bool {
-    matches!(run.outcome.ending, Ending::TimedOut(_))
-}
-
-/// What it did up to then it would do for ever, comparisons included.
-fn is_endless(run: &TestRun) -> bool {
-    run.outcome.ending == Ending::TimedOut(TimeKind::Endless)
 }
 
 fn take(shared: &Mutex<Shared>, changed: &Condvar) -> Option<Task> {

@@ -536,6 +536,7 @@ impl Watching<'_> {
             test: &suite.tests[test],
             environment: &environment,
             limits: &limits.for_woven(),
+            expected: known.processor_time(),
             passes: known.verdict.is_pass(),
             probe: &engine.probe,
             unobserved: &engine.unobserved,

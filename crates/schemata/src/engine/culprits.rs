@@ -115,6 +115,7 @@ impl Engine<'_> {
             test: &suite.tests[test],
             environment: &suite.environment,
             limits: &limits.for_woven(),
+            expected: known.processor_time(),
             passes: known.verdict.is_pass(),
             probe: &self.probe,
             unobserved: &self.unobserved,

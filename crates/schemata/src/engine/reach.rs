@@ -70,6 +70,7 @@ impl Engine<'_> {
             test: &suite.tests[test],
             environment: &suite.environment,
             limits: &limits.for_woven(),
+            expected: known.processor_time(),
             passes: false,
             probe: &self.probe,
             unobserved: &self.unobserved,
