@@ -205,7 +205,7 @@ fn try_run(
         }
         None => String::new(),
     };
-    let progress = Progress::new(places);
+    let progress = Progress::new(places).within(args.budget);
     permitted.iter().for_each(|told| progress.warn(told));
     let colour = crate::shown::colour();
     let style = text::Style { colour };
