@@ -104,20 +104,20 @@ struct TriedLine {
     /// `tried`: how far the search itself is.
     #[serde(rename = "type")]
     kind: &'static str,
-    /// How many changes of its own it has tried at the suspicious lines, the simplest first.
+    /// How many changes it has tried.
     explored: u64,
     /// Executions of tests for that.
     executions: u64,
-    /// How many of these changes pass all tests.
+    /// How many of these pass all tests.
     plausible: usize,
 }
 
 #[derive(Serialize)]
 struct FoundLine {
-    /// `found`: a patch that the search itself has found.
+    /// `found`: a patch of the search itself.
     #[serde(rename = "type")]
     kind: &'static str,
-    /// The patch, as a unified diff; it passes all tests.
+    /// Its diff; it passes all tests.
     patch: String,
 }
 
