@@ -194,7 +194,7 @@ fn the_pages_of_other_commands_open_without_an_error_and_show_their_numbers() {
         page.document
     );
     assert!(
-        page.document.contains("data-first=\"4\""),
+        page.document.contains("data-first=\"2\""),
         "{}",
         page.document
     );

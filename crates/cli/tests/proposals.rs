@@ -158,7 +158,7 @@ fn many_proposals_are_tried_together_and_have_the_verdicts_that_each_has_by_itse
 #[test]
 fn a_program_that_proposes_learns_what_the_search_has_found_itself() {
     let place = Place::with_max2();
-    let command = r#"read task; while read -r line; do case "$line" in *'"type":"found"'*) echo "$line" >found; break;; esac; done
+    let command = r#"read task; while read -r line; do case "$line" in *'"type":"found"'*) printf '%s\n' "$line" >found; break;; esac; done
         echo '{"type": "end"}'; cat >/dev/null"#;
     let output = place.run(["repair", "project/max.c", "--propose", command]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));

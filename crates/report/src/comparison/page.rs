@@ -179,7 +179,7 @@ fn write_partition(page: &mut String, partition: &Partition, depth: usize) {
     };
     let _ = write!(
         page,
-        "<div class=\"partition stop\" id=\"partition-{1}\" tabindex=\"0\"><span class=\"kind {0}\">{1}. {2}</span> for <code>{3}</code>\n<table><tr><th></th><th>for all of \
+        "<div class=\"partition stop\" id=\"partition-{1}\" data-order=\"{1}\" tabindex=\"0\"><span class=\"kind {0}\">{1}. {2}</span> for <code>{3}</code>\n<table><tr><th></th><th>for all of \
          them</th><th>for <code>{4}</code></th></tr>\n",
         partition.kind,
         partition.number,
