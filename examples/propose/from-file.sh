@@ -9,4 +9,4 @@ set -e
 read -r task              # {"type": "task", "failing": [...], "suspects": [...], "functions": [...]}
 cat "${1:-$(dirname "$0")/patches.jsonl}"    # {"id": "one", "patch": "--- a/max.c\n+++ b/max.c\n..."}
 echo '{"type": "end"}'    # nothing more is proposed
-{ printf '%s\n' "$task"; cat; } >"${2:-/dev/null}"    # {"type": "verdict", "id": "one", "verdict": "implausible", ...}
+{ printf '%s\n' "$task"; cat; } >"${2:-/dev/null}"    # {"type": "verdict", "id": "one", "verdict": "implausible", ...}, {"type": "tried", ...}, {"type": "found", ...}

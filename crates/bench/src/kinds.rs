@@ -126,19 +126,20 @@ fn measure(entry: &Entry, arguments: &Arguments) -> Result<Vec<Repaired>, Box<dy
     let judged = judged(right, arguments, &scratch)?;
     let mut found = Vec::new();
     for one in chosen(&judged, arguments) {
-        let path = right.join(&one.mutant.file);
-        let text = apply_edits(&one.mutant.source, std::slice::from_ref(&one.mutant.edit))?;
+        let path = right.join(&one.mistake.file);
+        let source = files::read(&path)?;
+        let text = apply_edits(&source, std::slice::from_ref(&one.mistake.edit))?;
         files::replace(&path, &text)?;
-        let repaired = repaired(entry, right, one, arguments);
-        files::replace(&path, &one.mutant.source)?;
+        let repaired = repaired(entry, right, one, source.clone(), arguments);
+        files::replace(&path, &source)?;
         let repaired = repaired?;
         let rank = repaired
             .rank
             .map_or("-".to_owned(), |rank| rank.to_string());
         eprintln!(
             "  {}:{} {}: rank {rank} of {}",
-            one.mutant.file.display(),
-            one.mutant.line,
+            one.mistake.file.display(),
+            one.mistake.line,
             repaired.form,
             repaired.patches
         );
@@ -170,6 +171,7 @@ fn judged(
             ask_first: true,
             ..ValidateOptions::default()
         },
+        part: None,
     };
     let program = RunnerProgram::current_exe(["__runner"])?;
     let surroundings = ValidateSurroundings {
@@ -191,7 +193,7 @@ fn chosen<'j>(judged: &'j [Judged], arguments: &Arguments) -> Vec<&'j Judged> {
     let is_bug = |one: &&Judged| matches!(&one.fate, Fate::Killed { timed_out, .. } if !timed_out);
     let mut forms: BTreeMap<String, Vec<&Judged>> = BTreeMap::new();
     for one in judged.iter().filter(is_bug) {
-        forms.entry(one.mutant.form.name()).or_default().push(one);
+        forms.entry(one.mistake.form.name()).or_default().push(one);
     }
     let mut random = Random(arguments.seed);
     let chosen = forms.into_values().flat_map(|mut own| {
@@ -202,11 +204,12 @@ fn chosen<'j>(judged: &'j [Judged], arguments: &Arguments) -> Vec<&'j Judged> {
     chosen.collect()
 }
 
-/// Repairs the program in the folder `mutated`, whose right text is that of the mutant's source.
+/// Repairs the program in the folder `mutated`; `source` is the right text of the mutant's file.
 fn repaired(
     entry: &Entry,
     mutated: &Path,
     one: &Judged,
+    source: Vec<u8>,
     arguments: &Arguments,
 ) -> Result<Repaired, Box<dyn Error>> {
     let project = Project::load(mutated, &ProjectFlags::default())?;
@@ -231,8 +234,8 @@ fn repaired(
     let seconds = started.elapsed().as_secs_f64();
     let mut result = Repaired {
         project: entry.listed.name.clone(),
-        line: one.mutant.line,
-        form: one.mutant.form.name(),
+        line: one.mistake.line,
+        form: one.mistake.form.name(),
         mutant: String::from_utf8_lossy(&one.diff).into_owned(),
         rank: None,
         kind: None,
@@ -253,7 +256,7 @@ fn repaired(
     if outcome.patches.is_empty() {
         return Ok(result);
     }
-    let right = BTreeMap::from([(one.mutant.file.clone(), one.mutant.source.to_vec())]);
+    let right = BTreeMap::from([(one.mistake.file.clone(), source)]);
     let developer = Developer::of(&[], mutated, right);
     let mut phases = Phases::default();
     let mut prepared = prepare(&project, &options, &surroundings(&other)?, &mut phases)?;

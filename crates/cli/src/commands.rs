@@ -125,7 +125,7 @@ PROJECT is a folder or a C file, as for `patchwright repair`. All tests should p
     Mutants(Box<MutantsArgs>),
     /// Put together the results of `--shard` on several machines
     #[command(long_about = "\
-Puts together the results of `validate`, `repair`, `prove` or `compare` with `--shard K/N` on several machines.
+Puts together the results of `validate`, `mutants`, `repair`, `prove` or `compare` with `--shard K/N` on several machines.
 
 Verdicts and order are those of one machine. A part that was run twice counts once. Missing parts are named.")]
     Merge(MergeArgs),

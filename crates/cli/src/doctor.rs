@@ -93,6 +93,14 @@ fn told(findings: &[Finding]) -> String {
 }
 
 fn findings() -> Result<Vec<Finding>, PoolError> {
+    if !Path::new("/proc/self").exists() {
+        return Ok(vec![Finding::not(
+            State::Broken,
+            "/proc",
+            "it is not mounted, and no command runs without it",
+            "mount -t proc proc /proc (as root; in a chroot: mount -t proc proc ROOT/proc)",
+        )]);
+    }
     let mut scratch = Scratch::in_default_place_telling(&signals::removing)?;
     let cancel = CancelToken::new().map_err(|source| FileError::new("open", "a pipe", source))?;
     let program = RunnerProgram::current_exe(["__runner"])
@@ -137,7 +145,9 @@ fn findings() -> Result<Vec<Finding>, PoolError> {
     let mut worker = options("open", &scratch)?;
     found.push(compiler(&mut worker.runner));
     found.push(clang(&mut worker.runner));
-    found.push(sanitizers(&mut worker.runner));
+    if said(&mut worker.runner, "cc --version").is_some() {
+        found.push(sanitizers(&mut worker.runner));
+    }
     found.push(tool(
         &mut worker.runner,
         "make",
@@ -152,11 +162,17 @@ fn findings() -> Result<Vec<Finding>, PoolError> {
     ));
     found.push(protection);
     found.push(tracing());
+    let shared = Path::new("/dev/shm");
     found.push(room(
         "shared memory",
-        Path::new("/dev/shm"),
+        shared,
         18 * default_jobs() as u64,
-        "mount -o remount,size=2G /dev/shm (docker run --shm-size=2g)",
+        match shared.is_dir() {
+            true => "mount -o remount,size=2G /dev/shm (docker run --shm-size=2g)",
+            false => {
+                "mkdir /dev/shm && mount -t tmpfs -o size=2G,mode=1777 tmpfs /dev/shm (as root)"
+            }
+        },
     ));
     let folder = scratch.path().parent().unwrap_or(Path::new("/tmp"));
     found.push(room(

@@ -152,7 +152,9 @@ pub(crate) fn weights(project: &Path) -> Result<Arc<Weights>, String> {
     if !path.is_file() {
         return Ok(Arc::new(Weights::fitted().clone()));
     }
-    eprintln!("patchwright: the likelihoods of changes are those of {FILE}");
+    if !crate::shown::is_quiet() {
+        eprintln!("patchwright: the likelihoods of changes are those of {FILE}");
+    }
     let bytes = files::read(&path).map_err(|error| error.to_string())?;
     let text = String::from_utf8_lossy(&bytes);
     let weights = Weights::read(&text).map_err(|error| {

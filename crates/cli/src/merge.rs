@@ -7,6 +7,7 @@ use patchwright_exec::{
     FileError, Shard, files,
     shard::{GatherError, Gathered, Part, command_of_part, gather},
 };
+use patchwright_mutants::{MutantsOutcome, shard as mutants};
 use patchwright_repair::shard::{self as repairs, DifferentTests};
 use patchwright_report::{findings::Findings, json, page, proof, text, text::Style, validation};
 use patchwright_validate::{
@@ -54,6 +55,8 @@ enum Problem {
     Gather(#[from] GatherError),
     #[error(transparent)]
     Tests(#[from] DifferentTests),
+    #[error(transparent)]
+    Mutants(#[from] mutants::DifferentTests),
     #[error("{first} is of `{one}`, and {second} of `{other}`: merge the parts of one command", first = first.display(), second = second.display())]
     Commands {
         first: PathBuf,
@@ -72,14 +75,16 @@ enum Problem {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Command {
     Validate,
+    Mutants,
     Repair,
     Prove,
     Compare,
 }
 
 impl Command {
-    const ALL: [Command; 4] = [
+    const ALL: [Command; 5] = [
         Command::Validate,
+        Command::Mutants,
         Command::Repair,
         Command::Prove,
         Command::Compare,
@@ -88,6 +93,7 @@ impl Command {
     fn name(self) -> &'static str {
         match self {
             Command::Validate => "validate",
+            Command::Mutants => "mutants",
             Command::Repair => "repair",
             Command::Prove => "prove",
             Command::Compare => "compare",
@@ -97,6 +103,7 @@ impl Command {
     fn schema(self) -> &'static str {
         match self {
             Command::Validate => patchwright_validate::shard::SCHEMA,
+            Command::Mutants => mutants::SCHEMA,
             Command::Repair => repairs::SCHEMA,
             Command::Prove => proof::PART_SCHEMA,
             Command::Compare => comparisons::SCHEMA,
@@ -176,6 +183,11 @@ fn try_run(args: &MergeArgs) -> Result<Exit, Problem> {
             without(sarif, "SARIF")?;
             without(github, "annotations")?;
             validations(args, texts, made.as_ref())
+        }
+        Command::Mutants => {
+            without(sarif, "SARIF")?;
+            without(github, "annotations")?;
+            of_mutation(args, texts, made.as_ref())
         }
         Command::Repair => repair(args, texts, made.as_ref()),
         Command::Prove => prove(args, texts, made.as_ref()),
@@ -288,6 +300,16 @@ fn validations(args: &MergeArgs, texts: Vec<Text>, made: Option<&Made>) -> Resul
             (None, _) => Exit::Found,
         },
     )
+}
+
+fn of_mutation(args: &MergeArgs, texts: Vec<Text>, made: Option<&Made>) -> Result<Exit, Problem> {
+    let gathered: Gathered<MutantsOutcome> = gathered(texts, Command::Mutants, mutants::VERSION)?;
+    let mut outcome = mutants::merge(gathered.parts)?;
+    outcome.interrupted |= !gathered.missing.is_empty();
+    let (html, junit) = (args.html.as_deref(), args.ci.junit.as_deref());
+    crate::mutants::write(&outcome, html, junit, args.json)?;
+    let late = told(&gathered.missing, gathered.repeated, made);
+    Ok(late.unwrap_or_else(|| crate::mutants::exit(&outcome)))
 }
 
 fn repair(args: &MergeArgs, texts: Vec<Text>, made: Option<&Made>) -> Result<Exit, Problem> {

@@ -2,13 +2,13 @@
 
 mod answers;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
 use patchwright_exec::{CancelToken, FileError, RunnerProgram, Scratch, files};
-use patchwright_mutants::{MutantsError, MutantsOptions, MutantsOutcome, mutate};
+use patchwright_mutants::{MutantsError, MutantsOptions, MutantsOutcome, mutate, shard};
 use patchwright_repair::RepairOptions;
 use patchwright_report::{mutants as report, text::Style};
 use patchwright_validate::{Event, Surroundings, ValidateOptions};
@@ -22,6 +22,7 @@ use crate::{
     progress::Progress,
     project, protection,
     repair::default_jobs,
+    shards::{PartFile, ShardArgs},
     signals, state,
 };
 use answers::Answers;
@@ -74,6 +75,9 @@ pub struct MutantsArgs {
 
     #[command(flatten)]
     pub resuming: Resuming,
+
+    #[command(flatten)]
+    pub sharding: ShardArgs,
 
     /// Print JSON
     #[arg(long, help_heading = "Output")]
@@ -134,6 +138,7 @@ fn try_run(args: &MutantsArgs) -> Result<Exit, MutantsError> {
     if let Some(folder) = &args.output {
         files::create_output_folder(folder)?;
     }
+    let part = PartFile::begin(&args.sharding)?;
     let root = Some(project.root.as_path()).filter(|_| project.single_file.is_none());
     let kinds = kinds::list(&args.kinds, root).map_err(|reason| MutantsError::Kinds { reason })?;
     let program = RunnerProgram::current_exe(["__runner"])
@@ -165,6 +170,11 @@ fn try_run(args: &MutantsArgs) -> Result<Exit, MutantsError> {
             journal,
             ..ValidateOptions::default()
         },
+        part: args.sharding.shard,
+    };
+    let key = match &part {
+        Some(_) => shard::key(&project, &options)?,
+        None => String::new(),
     };
     let show = |event: Event<'_>| match event {
         Event::Phase(name) => progress.phase(name),
@@ -186,31 +196,51 @@ fn try_run(args: &MutantsArgs) -> Result<Exit, MutantsError> {
     let tried = protection::untold(&scratch);
     tried.iter().for_each(|told| progress.warn(told));
     let outcome = outcome?;
-    signals::while_writing(|| write(args, &outcome))?;
+    if let Some(part) = &part {
+        let key = format!("{key} {}", outcome.choice);
+        let schema = (shard::SCHEMA, shard::VERSION);
+        part.write(schema, key, outcome.interrupted, &outcome)?;
+    }
+    signals::while_writing(|| {
+        let (html, junit) = (args.html.as_deref(), args.junit.as_deref());
+        write(&outcome, html, junit, args.json)
+    })?;
+    if outcome.interrupted {
+        eprintln!("patchwright: {}", signals::interrupted(true));
+    }
     Ok(exit(&outcome))
 }
 
-fn write(args: &MutantsArgs, outcome: &MutantsOutcome) -> Result<(), FileError> {
-    if let Some(file) = &args.html {
+/// Prints the outcome as text or JSON, and writes the page and JUnit's XML where they are wanted.
+///
+/// # Errors
+/// A file that cannot be written.
+pub fn write(
+    outcome: &MutantsOutcome,
+    html: Option<&Path>,
+    junit: Option<&Path>,
+    json: bool,
+) -> Result<(), FileError> {
+    if let Some(file) = html {
         files::write_atomic(file, report::html(outcome).as_bytes())?;
     }
-    if let Some(file) = &args.junit {
+    if let Some(file) = junit {
         files::write_atomic(file, report::junit(outcome).as_bytes())?;
     }
     let colour = crate::shown::colour();
-    match args.json {
+    match json {
         true => print!("{}", report::json(outcome)),
         false => print!("{}", report::text(outcome, Style { colour })),
     }
     Ok(())
 }
 
-fn exit(outcome: &MutantsOutcome) -> Exit {
-    let tally = outcome.tally();
+/// The exit status: whether a mutant is left that tests should kill.
+pub fn exit(outcome: &MutantsOutcome) -> Exit {
     if outcome.interrupted {
-        eprintln!("patchwright: {}", signals::interrupted(true));
         return Exit::Interrupted;
     }
+    let tally = outcome.tally();
     match (tally.survived - tally.equivalent, tally.open) {
         (0, 0) => Exit::Found,
         (0, _) => Exit::Undecided,

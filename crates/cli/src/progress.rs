@@ -21,6 +21,8 @@ pub struct Progress<'a> {
     places: &'a Places,
     bar: ProgressBar,
     phase: Mutex<(&'static str, Instant)>,
+    /// When the run ends at the latest, if that is known.
+    end: Option<Instant>,
     /// Where standard error is no terminal.
     beat: Mutex<Option<Heartbeat>>,
 }
@@ -49,7 +51,16 @@ impl<'a> Progress<'a> {
             places,
             bar,
             phase: Mutex::new(("", Instant::now())),
+            end: None,
             beat: Mutex::new(beat),
+        }
+    }
+
+    /// The same for a run that has so much time.
+    pub fn within(self, budget: Option<Duration>) -> Self {
+        Progress {
+            end: budget.map(|budget| Instant::now() + budget),
+            ..self
         }
     }
 
@@ -115,7 +126,8 @@ impl<'a> Progress<'a> {
                 plausible,
             } => self.message(format!(
                 "searching, cost {cost}: {explored} candidates explored with {executions} \
-                 executions, {plausible} plausible"
+                 executions, {plausible} plausible{}",
+                self.most_left()
             )),
             Event::Declarations { done, total } => self.message(format!(
                 "building changed declarations: {done} of {total} tried"
@@ -124,6 +136,17 @@ impl<'a> Progress<'a> {
             Event::Note(text) => self.note(&text),
             Event::Passed { .. } | Event::Verified(_) | Event::Finishing(_) => {}
         }
+    }
+
+    /// How long the run can still take, where nothing tells how much is left to do.
+    fn most_left(&self) -> String {
+        let left = self
+            .end
+            .map(|end| end.saturating_duration_since(Instant::now()));
+        left.map_or(String::new(), |left| {
+            let left = HumanDuration(Duration::from_secs(left.as_secs()));
+            format!(", at most {left:#} left")
+        })
     }
 
     /// Removes the changing line for good.

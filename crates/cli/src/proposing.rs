@@ -1,21 +1,23 @@
 //! `repair --propose`: a program of the user's proposes patches.
 
+mod desk;
+pub mod sieve;
+
 use std::ffi::OsString;
 use std::io::BufRead as _;
 use std::path::Path;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use clap::Args;
 use patchwright_exec::{Companion, Printed, Project};
 use patchwright_patches::{Applied, Applier, FileChange, Patch, RawPatch, Reading, read_json_line};
+use patchwright_repair::Event;
 use patchwright_repair::proposer::{Answer, Proposal, Proposals, Proposer, Task};
 use patchwright_report::proposals as lines;
 use patchwright_validate::{ProjectTree, TestFiles};
 
-/// So often it is looked whether anybody waits for proposals.
-const PACE: Duration = Duration::from_millis(50);
+pub use desk::Desk;
 
 /// The flag for another program that proposes patches.
 #[derive(Args, Clone, Debug, Default)]
@@ -23,7 +25,7 @@ pub struct ProposeArgs {
     /// Also try the patches that this shell command proposes as JSON lines; it runs with all your rights
     ///
     /// The command reads one JSON line with the failing tests and the suspicious lines. It prints one JSON line for each patch, and reads
-    /// the verdict on each.
+    /// the verdict on each, and what the search has tried and found meanwhile.
     #[arg(
         long,
         value_name = "CMD",
@@ -33,37 +35,94 @@ pub struct ProposeArgs {
     pub propose: Option<OsString>,
 }
 
-/// A program that proposes patches.
+/// A program that proposes patches. It is started when the search begins, and ended with the last reference to its proposals.
 #[derive(Debug)]
 struct Program {
     command: OsString,
     project: Arc<Project>,
-    talk: Mutex<Option<Talk>>,
+    desk: Arc<Desk>,
+    talk: Arc<Talk>,
 }
 
-/// A program that is running.
-#[derive(Debug)]
+/// What is told to a program while it runs.
+#[derive(Debug, Default)]
 struct Talk {
-    companion: Arc<Companion>,
-    proposals: Receiver<Proposal>,
+    companion: Mutex<Option<Arc<Companion>>>,
 }
 
-/// Returns the proposals of shell command `command` for `project`. The command is started when the search begins, and ended
-/// with the result's last reference.
-pub fn proposals(command: &OsString, project: &Project) -> Arc<Proposals> {
-    Proposals::of(Box::new(Program {
-        command: command.clone(),
-        project: Arc::new(project.clone()),
-        talk: Mutex::default(),
-    }))
+impl Talk {
+    fn companion(&self) -> MutexGuard<'_, Option<Arc<Companion>>> {
+        self.companion
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn tell(&self, line: String) {
+        if let Some(companion) = &*self.companion() {
+            companion.tell(line);
+        }
+    }
+}
+
+/// The proposals of a shell command for a run.
+pub struct Proposing {
+    /// What the search is given.
+    pub proposals: Arc<Proposals>,
+    /// Where they lie until the search takes them.
+    pub desk: Arc<Desk>,
+    talk: Arc<Talk>,
+    /// So many candidates had been tried when that was told.
+    told: AtomicU64,
+}
+
+impl Proposing {
+    /// The proposals of shell command `command` for `project`.
+    pub fn of(command: &OsString, project: &Project) -> Self {
+        let (desk, talk) = (Arc::<Desk>::default(), Arc::<Talk>::default());
+        let program = Program {
+            command: command.clone(),
+            project: Arc::new(project.clone()),
+            desk: desk.clone(),
+            talk: talk.clone(),
+        };
+        Proposing {
+            proposals: Proposals::of(Box::new(program)),
+            desk,
+            talk,
+            told: AtomicU64::new(0),
+        }
+    }
+
+    /// Tells the program what the search has tried by now, and which patches it has found.
+    pub fn tell(&self, event: &Event) {
+        match event {
+            Event::Passed { patch, .. } if patch.proposal.is_none() => {
+                self.talk.tell(lines::found(patch));
+            }
+            Event::Search {
+                explored,
+                executions,
+                plausible,
+                ..
+            } => {
+                // Twice as many as the last time: more often it would be noise.
+                let is_news = *explored >= 2 * self.told.load(Ordering::Relaxed).max(1);
+                if is_news {
+                    self.told.store(*explored, Ordering::Relaxed);
+                    let tried = lines::tried(*explored, *executions, *plausible);
+                    self.talk.tell(tried);
+                }
+            }
+            _ => {}
+        }
+    }
 }
 
 impl Drop for Program {
     fn drop(&mut self) {
-        let talk = self.talk.get_mut().unwrap_or_else(PoisonError::into_inner);
-        if let Some(talk) = talk {
+        if let Some(companion) = self.talk.companion().take() {
             // Others may wait for what it prints, so it does not go by itself.
-            talk.companion.end();
+            companion.end();
         }
     }
 }
@@ -74,52 +133,44 @@ impl Proposer for Program {
             Ok(started) => started,
             Err(error) => {
                 eprintln!("patchwright: warning: nothing is proposed: {error}");
+                self.desk.finish();
                 return;
             }
         };
         let companion = Arc::new(companion);
         let root = self.project.root.to_string_lossy();
         companion.tell(lines::task(task, &root));
-        let (proposals, receiver) = channel();
         let Printed { out, errors } = printed;
         std::thread::spawn(move || {
             for line in errors.split(b'\n').map_while(Result::ok) {
                 eprintln!("patchwright: --propose: {}", String::from_utf8_lossy(&line));
             }
         });
-        let (project, to) = (self.project.clone(), companion.clone());
-        std::thread::spawn(move || read(out, &project, &to, &proposals));
-        *self.talk.lock().unwrap_or_else(PoisonError::into_inner) = Some(Talk {
-            companion,
-            proposals: receiver,
+        let (project, to, desk) = (self.project.clone(), companion.clone(), self.desk.clone());
+        std::thread::spawn(move || {
+            read(out, &project, &to, &desk);
+            desk.finish();
         });
+        *self.talk.companion() = Some(companion);
     }
 
     fn next(&self, most: usize, is_over: &dyn Fn() -> bool) -> Option<Vec<Proposal>> {
-        let talk = self.talk.lock().unwrap_or_else(PoisonError::into_inner);
-        let talk = talk.as_ref()?;
-        let mut found = Vec::new();
-        while found.is_empty() && !is_over() {
-            match talk.proposals.recv_timeout(PACE) {
-                Ok(proposal) => found.push(proposal),
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => {
-                    talk.companion.tell(lines::end());
-                    talk.companion.hang_up();
-                    return None;
-                }
-            }
+        let found = self.desk.next(most, is_over);
+        if found.is_none()
+            && let Some(companion) = &*self.talk.companion()
+        {
+            companion.tell(lines::end());
+            companion.hang_up();
         }
-        let more = most.saturating_sub(found.len());
-        found.extend(talk.proposals.try_iter().take(more));
-        Some(found)
+        found
+    }
+
+    fn left(&self) -> Vec<Proposal> {
+        self.desk.left()
     }
 
     fn answer(&self, id: &str, answer: &Answer) {
-        let talk = self.talk.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(talk) = &*talk {
-            talk.companion.tell(lines::answer(id, answer));
-        }
+        self.talk.tell(lines::answer(id, answer));
     }
 }
 
@@ -131,12 +182,7 @@ fn is_end(line: &[u8]) -> bool {
 
 /// Reads the program's proposals up to the end of its output, or to a line that marks the end: a shell may hold the stream
 /// open. A proposal that changes nothing is answered at once.
-fn read(
-    out: Box<dyn std::io::BufRead + Send>,
-    project: &Project,
-    to: &Companion,
-    proposals: &Sender<Proposal>,
-) {
+fn read(out: Box<dyn std::io::BufRead + Send>, project: &Project, to: &Companion, desk: &Desk) {
     let tree = ProjectTree::new(project);
     let applier = Applier::new(&tree, Reading::default());
     let test_files = match TestFiles::of(project) {
@@ -166,12 +212,8 @@ fn read(
         };
         for raw in patches {
             let id = raw.id.0.clone();
-            match proposal(&applier, &test_files, raw) {
-                Ok(proposal) => {
-                    if proposals.send(proposal).is_err() {
-                        return;
-                    }
-                }
+            match proposal(&applier, &test_files, raw.clone()) {
+                Ok(proposal) => desk.put(raw, proposal),
                 Err(reason) => to.tell(lines::refused(&id, &reason)),
             }
         }
@@ -197,6 +239,7 @@ fn proposal(
             id: id.0,
             file: path.as_path().to_path_buf(),
             text: text.to_vec(),
+            refusal: None,
         }),
         [] if !tests.is_empty() => {
             Err("it changes only files of the tests, which judge it".to_owned())

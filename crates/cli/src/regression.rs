@@ -10,7 +10,7 @@ use patchwright_changes::git::{Commit, GitError, History};
 use patchwright_changes::{Outlines, measure_with};
 use patchwright_exec::{
     CancelToken, FileError, Project, ProjectError, RecordError, RunnerProgram, Scratch, TestKind,
-    files,
+    files, project::Place,
 };
 use patchwright_history::{
     Answer, Bench, Event, Hunt, Question, RegressionError, Taken, TrialError, TrialOptions, Trials,
@@ -170,6 +170,14 @@ fn range(args: &RegressionArgs) -> Result<(Option<String>, Option<String>), Prob
     Ok((named(good), named(bad)))
 }
 
+/// Whether the project describes tests, and this is none of them. A driver may know more of them, as may an older commit.
+fn is_unlisted(args: &RegressionArgs, scratch: &Scratch) -> bool {
+    let described =
+        project::load_described(&args.project, None, &args.description, Vec::new(), scratch);
+    let suite = described.ok().and_then(|described| described.tests);
+    suite.is_some_and(|suite| suite.tests.iter().all(|test| test.name != args.test))
+}
+
 fn try_run(args: &RegressionArgs, is_over: &Arc<AtomicBool>) -> Result<Exit, Problem> {
     let (good, bad) = range(args)?;
     if args.project.is_file() {
@@ -196,6 +204,11 @@ fn try_run(args: &RegressionArgs, is_over: &Arc<AtomicBool>) -> Result<Exit, Pro
         .map_err(|error| match error {
             // The test has a name, but by no flag that could be blamed.
             ProjectError::NoDriver { .. } => ProjectError::NoTestsDescribed,
+            ProjectError::UnknownCase { name, folder, .. } => ProjectError::UnknownCase {
+                place: Place::Flag("TEST"),
+                name,
+                folder,
+            },
             other => other,
         })?;
     let suite = project.require_tests()?;
@@ -205,6 +218,12 @@ fn try_run(args: &RegressionArgs, is_over: &Arc<AtomicBool>) -> Result<Exit, Pro
     let places = Places::new(scratch.path(), &project.root);
     let progress = Progress::new(&places);
     permitted.iter().for_each(|told| progress.warn(told));
+    if is_unlisted(args, &scratch) {
+        progress.warn(&format!(
+            "`{}` is none of the tests that the project describes; its driver is asked for it all the same",
+            args.test
+        ));
+    }
     let root = history.working_tree()?;
     let below = project.root.strip_prefix(&root).unwrap_or(Path::new(""));
     if !below.as_os_str().is_empty() {

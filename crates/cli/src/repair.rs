@@ -32,7 +32,9 @@ use crate::{
     kinds, learn,
     places::Places,
     progress::Progress,
-    project, proofs, proposing, protection,
+    project, proofs,
+    proposing::{Proposing, sieve::Sieve},
+    protection,
     shards::PartFile,
     signals, state,
 };
@@ -162,6 +164,8 @@ fn try_run(
         .map_err(|source| files::FileError::new("find", "the running program", source))?;
     let space = patchwright_space::SpaceLimits::wanting(args.candidates, args.term_size);
     let part = PartFile::begin(&args.sharding)?;
+    let command = args.proposing.propose.as_ref();
+    let proposing = command.map(|command| Proposing::of(command, &project));
     let mut options = RepairOptions {
         jobs: args.jobs.unwrap_or_else(default_jobs),
         jobs_that_wait: args.jobs.unwrap_or_else(|| default_jobs() * WAITING_JOBS),
@@ -191,11 +195,7 @@ fn try_run(
         journal,
         relations: args.relations,
         virtualize: !args.no_virtualize,
-        proposals: args
-            .proposing
-            .propose
-            .as_ref()
-            .map(|command| proposing::proposals(command, &project)),
+        proposals: proposing.as_ref().map(|one| one.proposals.clone()),
         shard: args.sharding.shard,
         ..Default::default()
     };
@@ -206,7 +206,7 @@ fn try_run(
         }
         None => String::new(),
     };
-    let progress = Progress::new(places);
+    let progress = Progress::new(places).within(args.budget);
     permitted.iter().for_each(|told| progress.warn(told));
     let colour = crate::shown::colour();
     let style = text::Style { colour };
@@ -254,16 +254,32 @@ fn try_run(
         }
         event => progress.show(event),
     };
-    let outcome = repair(
-        &project,
-        &options,
-        &Surroundings {
-            program: &program,
-            scratch: &scratch,
-            cancel: search.token().clone(),
-            events: &show,
-        },
-    );
+    let events = |event: Event| {
+        if let Some(proposing) = &proposing {
+            proposing.tell(&event);
+        }
+        show(event);
+    };
+    let surroundings = Surroundings {
+        program: &program,
+        scratch: &scratch,
+        cancel: search.token().clone(),
+        events: &events,
+    };
+    let run = || repair(&project, &options, &surroundings);
+    let outcome = match &proposing {
+        None => run(),
+        Some(proposing) => {
+            let sieve = Sieve {
+                project: &project,
+                program: &program,
+                scratch: &scratch,
+                jobs: options.jobs,
+                build_timeout: args.project.description.build_timeout,
+            };
+            sieve.beside(&proposing.desk, search.token(), run)?
+        }
+    };
     early.end();
     progress.finish();
     let tried = protection::untold(&scratch);

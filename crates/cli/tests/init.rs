@@ -243,6 +243,56 @@ fn inputs_that_a_fuzzer_has_kept_are_tests_that_pass_if_nothing_crashes() {
 }
 
 #[test]
+fn tests_of_a_program_that_prints_tap_may_have_signs_in_their_names() {
+    let place = Place::new();
+    place.write("max.c", MAX);
+    place.write(
+        "suite.c",
+        "#include <stdio.h>\nint max(int, int);\nint main(void) {\n  puts(\"1..2\");\n\
+         \x20 printf(\"%sok 1 - max(1, 2) + 0\\n\", max(1, 2) == 2 ? \"\" : \"not \");\n\
+         \x20 printf(\"%sok 2 - max [2, 1]\\n\", max(2, 1) == 2 ? \"\" : \"not \");\n  return 0;\n}\n",
+    );
+    let (said, text) = described(&place, &[]);
+    assert!(text.contains("\"max(1, 2) + 0\""), "{text}");
+    assert!(said.contains("1 of 2 pass, 1 fail"), "{said}");
+}
+
+#[test]
+fn the_harness_of_a_fuzzer_is_built_where_the_makefile_only_makes_its_library() {
+    let place = Place::new();
+    place.write(
+        "src/parse.h",
+        "int parse(const unsigned char *, unsigned long);\n",
+    );
+    place.write(
+        "src/parse.c",
+        "#include \"parse.h\"\nint parse(const unsigned char *data, unsigned long size) {\n\
+         \x20 return size > 1 && data[0] == 'x' ? data[size] : 0;\n}\n",
+    );
+    place.write(
+        "Makefile",
+        "libparse.a: src/parse.c\n\t$(CC) $(CFLAGS) -c -o parse.o $<\n\tar rcs $@ parse.o\n",
+    );
+    place.write(
+        "fuzz/parse_fuzzer.c",
+        "#include <stddef.h>\n#include <stdint.h>\n#include \"parse.h\"\n\
+         int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {\n  parse(data, size);\n  return 0;\n}\n",
+    );
+    place.write("fuzz/crashes/id:000000,sig:06", "xx");
+    place.write("fuzz/corpus/good", "hello");
+    let (said, text) = described(&place, &[]);
+    assert!(
+        said.contains("with a program of fuzz/parse_fuzzer.c"),
+        "{said}"
+    );
+    assert!(
+        text.contains("CFLAGS='-g -fsanitize=address,undefined'"),
+        "{text}"
+    );
+    assert!(said.contains("1 of 2 pass, 1 fail"), "{said}");
+}
+
+#[test]
 fn what_cannot_be_built_or_found_is_said() {
     let place = Place::new();
     let nothing = place.run(["init", "project"]);

@@ -75,6 +75,18 @@ fn read(document: &str) -> String {
         .replace("&amp;", "&")
 }
 
+/// A script that presses keys: twice `j`, and twice Enter on the head of a column. It notes what has the focus, and which row is first.
+fn keys(column: usize) -> String {
+    format!(
+        "const press = (key, on) => on.dispatchEvent(new KeyboardEvent('keydown', {{ key, bubbles: true }}));
+        press('j', document); press('j', document);
+        document.body.dataset.focused = document.activeElement.id;
+        const head = document.querySelectorAll('table.sortable th')[{column}];
+        press('Enter', head); press('Enter', head);
+        document.body.dataset.first = document.querySelector('table.sortable tbody td').textContent;"
+    )
+}
+
 /// The JSON of a command that also writes `page.html`; it ends with this status.
 fn made<S: AsRef<OsStr>>(place: &Place, arguments: &[S], status: i32) -> Value {
     let flags = ["--html", "page.html", "--json"];
@@ -173,6 +185,19 @@ fn the_pages_of_other_commands_open_without_an_error_and_show_their_numbers() {
     let lines = report["statements"].as_array().unwrap().iter();
     let values = lines.map(|one| format!("{:.3}", one["suspiciousness"].as_f64().unwrap()));
     shows(&place, &values.take(3).collect::<Vec<String>>());
+    let page = opened(&place, "page.html", &keys(0));
+    assert_eq!(page.console, "");
+    // The second in the order of suspicion is not the second of the file.
+    assert!(
+        page.document.contains("data-focused=\"line-0-6\""),
+        "{}",
+        page.document
+    );
+    assert!(
+        page.document.contains("data-first=\"2\""),
+        "{}",
+        page.document
+    );
 
     let clamp = example("prove/clamp.c");
     let report = made(&place, &["prove", &clamp, "--function", "clamp"], 1);
@@ -190,6 +215,12 @@ fn the_pages_of_other_commands_open_without_an_error_and_show_their_numbers() {
     let values = partitions.flat_map(|one| one["condition"].as_array().unwrap());
     let values = values.map(|text| text.as_str().unwrap().to_owned());
     shows(&place, &values.collect::<Vec<String>>());
+    let page = opened(&place, "page.html", &keys(0));
+    assert_eq!(page.console, "");
+    let last = report["partitions"].as_array().unwrap().len();
+    let focused = format!("data-focused=\"partition-{}\"", last.min(2));
+    assert!(page.document.contains(&focused), "{}", page.document);
+    assert!(page.document.contains(&format!("data-first=\"{last}\"")));
 
     let mut git = Git::new();
     git.commit("first", &[("a.c", "int f(int x) {\n  return x;\n}\n")]);

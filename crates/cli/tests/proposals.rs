@@ -110,6 +110,65 @@ fn proposals_are_tried_beside_the_search_and_refused_ones_are_answered_with_the_
 }
 
 #[test]
+fn many_proposals_are_tried_together_and_have_the_verdicts_that_each_has_by_itself() {
+    let place = Place::with_max2();
+    let lines: String = (0..12)
+        .map(|number| {
+            let text = match number % 4 {
+                0 => format!("a >= b || a > b + {number}"),
+                1 => format!("a > b + {number} || a < b"),
+                2 => format!("a >= b + nothing{number}"),
+                _ => "a >= b".to_owned(),
+            };
+            line(&format!("p{number}"), &condition(&text))
+        })
+        .collect();
+    let (report, told) = repaired(&place, &lines, &["--max-patches", "100"]);
+    let verdict = |number: usize| {
+        let id = format!("p{number}");
+        told.iter().find(|line| line["id"] == id[..]).unwrap()
+    };
+    for number in 0..12 {
+        let word = verdict(number)["verdict"].as_str().unwrap();
+        let wanted = match number % 4 {
+            0 => "plausible",
+            1 => "implausible",
+            2 => "does_not_compile",
+            _ if number == 3 => "plausible",
+            _ => "known",
+        };
+        assert_eq!(word, wanted, "{}", verdict(number));
+    }
+    assert_eq!(verdict(1)["test"]["name"], "equal");
+    assert_eq!(
+        verdict(1)["test"]["case"]["arguments"],
+        serde_json::json!(["3", "3"])
+    );
+    let reason = verdict(2)["reason"].as_str().unwrap();
+    assert!(reason.contains("nothing2"), "{reason}");
+    assert_eq!(verdict(7)["reason"], "it is the same change as p3");
+    let proposals = &report["stats"]["proposals"];
+    assert_eq!(
+        (&proposals["tried"], &proposals["passed"]),
+        (&10.into(), &4.into())
+    );
+    assert_eq!(place.leftovers(), [""; 0]);
+}
+
+#[test]
+fn a_program_that_proposes_learns_what_the_search_has_found_itself() {
+    let place = Place::with_max2();
+    let command = r#"read task; while read -r line; do case "$line" in *'"type":"found"'*) printf '%s\n' "$line" >found; break;; esac; done
+        echo '{"type": "end"}'; cat >/dev/null"#;
+    let output = place.run(["repair", "project/max.c", "--propose", command]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let found = fs::read_to_string(place.root.join("found")).unwrap();
+    let found: Value = serde_json::from_str(&found).unwrap();
+    let patch = found["patch"].as_str().unwrap();
+    assert!(patch.starts_with("--- a/max.c\n"), "{patch}");
+}
+
+#[test]
 #[ignore = "nightly: builds hundreds of programs; that proposals are tried is shown above"]
 fn five_hundred_proposals_get_an_answer_each() {
     let place = Place::with_max2();

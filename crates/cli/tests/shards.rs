@@ -1,4 +1,4 @@
-//! `--shard` of `validate`, `repair`, `prove` and `compare`, and `patchwright merge`.
+//! `--shard` of `validate`, `mutants`, `repair`, `prove` and `compare`, and `patchwright merge`.
 #![allow(
     clippy::disallowed_methods,
     reason = "these tests are a user of the program: they make projects and start it"
@@ -201,6 +201,65 @@ fn a_repair_in_parts_reports_the_patches_of_one_machine_in_its_order() {
     assert_eq!(diffs(&merged(&place, &files, 0)), diffs(&whole));
     let some = merged(&place, &files[..1], 4);
     assert_eq!(some["stats"]["interrupted"], true);
+}
+
+/// The limits of a number; no case has the upper one.
+const LIMITED: &str = r#"#include <stdio.h>
+#include <stdlib.h>
+
+static int limited(int value, int low, int high)
+{
+    if (value < low)
+        return low;
+    if (value > high)
+        return high;
+    return value;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 2)
+        printf("%d\n", atoi(argv[2]) + 1);
+    printf("%d\n", limited(atoi(argv[1]), 10, 100));
+    return 0;
+}
+// case 50 => 50
+// case 3 => 10
+"#;
+
+#[test]
+fn mutants_in_parts_have_the_numbers_and_fates_of_one_machine() {
+    let place = Place::new();
+    place.write_program(LIMITED);
+    let command = [
+        "mutants",
+        "project/program.c",
+        "--limit",
+        "12",
+        "--no-answers",
+    ];
+    let output = place.run(command.iter().chain(&["--json"]));
+    // Seconds, and the work that each part does, are not those of one machine.
+    let told = |mut report: Value| {
+        for own in ["seconds", "builds", "executions"] {
+            report[own] = Value::Null;
+        }
+        report
+    };
+    let whole = told(serde_json::from_str(&stdout(&output)).unwrap());
+    assert_eq!(whole["summary"]["mutants"], 12);
+    assert!(whole["summary"]["not_executed"].as_u64().unwrap() > 0);
+    for of in [1, 2, 7] {
+        let mut files = parts(&place, &command, of, &[0, 1]);
+        assert_eq!(told(merged(&place, &files, 1)), whole, "{of} parts");
+        files.push(files[0].clone());
+        assert_eq!(told(merged(&place, &files, 1)), whole, "repeated");
+    }
+    let some = merged(&place, &[part(2, 7), part(7, 7)], 4);
+    assert_eq!(some["interrupted"], true);
+    let numbers = some["mutants"].as_array().unwrap().iter();
+    let numbers: Vec<&Value> = numbers.map(|one| &one["number"]).collect();
+    assert_eq!(numbers, [2, 7, 9]);
 }
 
 const ASSERTIONS: &str = "#include <assert.h>

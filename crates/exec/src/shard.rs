@@ -74,19 +74,27 @@ pub struct Part<T> {
     pub found: T,
 }
 
-/// Returns the command that makes another part, for a shell. `command` has the words of the one that made the part `made`.
+/// Returns the command that makes another part, for a shell. `command` has the words of the one that made the part `made`. A file of
+/// results whose name does not say which part it has is left out: the other part would overwrite it.
 pub fn command_of_part(command: &[String], made: Shard, wanted: Shard) -> String {
     let named = |shard: Shard| format!("{}-of-{}", shard.number, shard.of);
-    let words = command.iter().enumerate().map(|(at, word)| {
-        let is_number = at > 0 && command[at - 1] == "--shard";
-        match word.strip_prefix("--shard=") {
-            Some(_) => format!("--shard={wanted}"),
-            None if is_number => wanted.to_string(),
+    let is_for_one = |file: &str| !file.contains(&named(made));
+    let mut words = Vec::new();
+    let mut rest = command.iter().peekable();
+    while let Some(word) = rest.next() {
+        let result = word.strip_prefix("--shard-result");
+        match (&word[..], rest.peek()) {
+            ("--shard", Some(_)) => {
+                rest.next();
+                words.extend([word.clone(), wanted.to_string()]);
+            }
+            ("--shard-result", Some(file)) if is_for_one(file) => drop(rest.next()),
+            _ if word.starts_with("--shard=") => words.push(format!("--shard={wanted}")),
+            _ if result.is_some_and(|file| file.starts_with('=') && is_for_one(file)) => {}
             // Mostly the name of the file that the part writes.
-            None => word.replace(&named(made), &named(wanted)),
+            _ => words.push(word.replace(&named(made), &named(wanted))),
         }
-    });
-    let words: Vec<String> = words.collect();
+    }
     shlex::try_join(words.iter().map(String::as_str)).unwrap_or_else(|_| words.join(" "))
 }
 
@@ -215,6 +223,14 @@ mod tests {
             of("patchwright validate p set --shard 1/4 --shard-result out/1-of-4.json"),
             "patchwright validate p set --shard 3/4 --shard-result out/3-of-4.json"
         );
+        for result in ["--shard-result one.json", "--shard-result=one.json"] {
+            assert_eq!(
+                of(&format!(
+                    "patchwright prove a.c --shard 1/4 {result} --json"
+                )),
+                "patchwright prove a.c --shard 3/4 --json"
+            );
+        }
         assert_eq!(
             of("patchwright repair --shard=1/4"),
             "patchwright repair '--shard=3/4'"

@@ -12,7 +12,8 @@ const SAME_FORM: f64 = 6.0;
 pub fn order(mutants: Vec<Mutant>) -> Vec<Mutant> {
     let mut by_line: BTreeMap<_, Vec<Mutant>> = BTreeMap::new();
     for mutant in mutants {
-        let line = (mutant.file.clone(), mutant.function.clone(), mutant.line);
+        let mistake = &mutant.mistake;
+        let line = (mistake.file.clone(), mistake.function.clone(), mistake.line);
         by_line.entry(line).or_default().push(mutant);
     }
     // By round, file and function.
@@ -25,7 +26,10 @@ pub fn order(mutants: Vec<Mutant>) -> Vec<Mutant> {
     }
     let mut placed = Vec::new();
     for (number, ((round, ..), mut own)) in rounds.into_iter().enumerate() {
-        own.sort_by(|a, b| a.bits.total_cmp(&b.bits).then(a.line.cmp(&b.line)));
+        own.sort_by(|a, b| {
+            let (a, b) = (&a.mistake, &b.mistake);
+            a.bits.total_cmp(&b.bits).then(a.line.cmp(&b.line))
+        });
         let count = own.len() as f64;
         let places = own.into_iter().enumerate();
         placed.extend(
@@ -44,8 +48,9 @@ fn varied(mut left: Vec<Mutant>) -> Vec<Mutant> {
     let mut taken: Vec<Mutant> = Vec::with_capacity(left.len());
     while !left.is_empty() {
         let cost = |mutant: &Mutant| {
-            let same = taken.iter().filter(|other| other.form == mutant.form);
-            mutant.bits + SAME_FORM * same.count() as f64
+            let form = mutant.mistake.form;
+            let same = taken.iter().filter(|other| other.mistake.form == form);
+            mutant.mistake.bits + SAME_FORM * same.count() as f64
         };
         let costs: Vec<f64> = left.iter().map(cost).collect();
         let least = (0..left.len()).min_by(|&a, &b| costs[a].total_cmp(&costs[b]));
@@ -64,16 +69,19 @@ mod tests {
     use patchwright_text::Edit;
 
     use super::*;
+    use crate::generate::Mistake;
 
     fn mutant(function: &str, line: u32, form: Form, bits: f64) -> Mutant {
         Mutant {
-            file: PathBuf::from("a.c"),
-            line,
-            function: function.to_owned(),
-            kind: "EXPRESSION",
-            form,
-            bits,
-            edit: Edit::insert(line, ""),
+            mistake: Mistake {
+                file: PathBuf::from("a.c"),
+                line,
+                function: function.to_owned(),
+                kind: "EXPRESSION".to_owned(),
+                form,
+                bits,
+                edit: Edit::insert(line, ""),
+            },
             source: Arc::from(&b""[..]),
             alone: Arc::from([]),
         }
@@ -89,7 +97,8 @@ mod tests {
             mutant("f", 2, a, 4.0),
             mutant("g", 9, a, 9.0),
         ];
-        let order: Vec<(u32, f64)> = order(all).iter().map(|one| (one.line, one.bits)).collect();
+        let order = order(all).into_iter().map(|one| one.mistake);
+        let order: Vec<(u32, f64)> = order.map(|one| (one.line, one.bits)).collect();
         assert_eq!(order, [(1, 1.0), (9, 9.0), (2, 4.0), (1, 5.0), (1, 2.0)]);
     }
 }

@@ -48,7 +48,7 @@ impl Codes {
     /// # Errors
     /// When the compiler cannot be run, or files cannot be written.
     pub fn compile(&mut self, mutant: &Mutant) -> Result<Compiled, RepairError> {
-        let key = (mutant.file.clone(), mutant.function.clone());
+        let key = (mutant.mistake.file.clone(), mutant.mistake.function.clone());
         if !self.untouched.contains_key(&key) {
             let code = self.code(mutant, &mutant.alone)?;
             self.untouched.insert(key.clone(), code);
@@ -57,8 +57,8 @@ impl Codes {
             return Ok(Compiled::Unknown);
         };
         let mut edits = mutant.alone.to_vec();
-        let at = edits.partition_point(|other| other.span < mutant.edit.span);
-        edits.insert(at, mutant.edit.clone());
+        let at = edits.partition_point(|other| other.span < mutant.mistake.edit.span);
+        edits.insert(at, mutant.mistake.edit.clone());
         let Some(code) = self.code(mutant, &edits)? else {
             return Ok(Compiled::Not);
         };
@@ -77,8 +77,8 @@ impl Codes {
         let Ok(text) = apply_edits(&mutant.source, edits) else {
             return Ok(None);
         };
-        let wanted = Some(&mutant.function[..]);
-        self.compilations.code(&mutant.file, &text, wanted)
+        let wanted = Some(&mutant.mistake.function[..]);
+        self.compilations.code(&mutant.mistake.file, &text, wanted)
     }
 
     /// Removes the copy.

@@ -8,7 +8,7 @@ use patchwright_localize::{Event as LocalizeEvent, Localization, Subject, locali
 use patchwright_validate::{Event, Surroundings, ValidateOptions};
 
 use crate::error::MutantsError;
-use crate::generate::Mutant;
+use crate::generate::Mistake;
 
 /// The statements that the tests execute.
 pub struct Covered {
@@ -82,10 +82,10 @@ impl Covered {
         }
     }
 
-    /// Whether a test executes the statement of a mutant; `None` if that is not known.
-    pub fn is_executed(&self, mutant: &Mutant) -> Option<bool> {
-        let file = self.file(&mutant.file)?;
-        let span = mutant.edit.span;
+    /// Whether a test executes the statement of a mistake; `None` if that is not known.
+    pub fn is_executed(&self, mistake: &Mistake) -> Option<bool> {
+        let file = self.file(&mistake.file)?;
+        let span = mistake.edit.span;
         let mut own: Vec<u32> = self.found.inside(file, span).collect();
         if own.is_empty() {
             let around = self.found.innermost(file, span)?;

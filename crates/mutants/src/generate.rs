@@ -13,6 +13,7 @@ use patchwright_repair::likelihood::surprise::Habits;
 use patchwright_repair::likelihood::{Change, Form, FunctionFacts, Weights};
 use patchwright_space::{HoleKind, Schema};
 use patchwright_text::{Edit, LineMap, Span};
+use serde::{Deserialize, Serialize};
 
 /// Terms that cost more are no slips.
 const MOST_COST: u32 = 2;
@@ -27,9 +28,9 @@ const MOST_SUPERFLUOUS: usize = 2;
 /// The largest number of mutants of a line that are kept: the likeliest.
 const MOST_OF_LINE: usize = 24;
 
-/// A change of one place of the program.
-#[derive(Clone, Debug)]
-pub struct Mutant {
+/// A change of one place of the program, as somebody may have made it by mistake.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Mistake {
     /// The file, relative to the root.
     pub file: PathBuf,
     /// The line of the change, from 1.
@@ -37,13 +38,20 @@ pub struct Mutant {
     /// The function.
     pub function: String,
     /// The kind of change, as reports show it.
-    pub kind: &'static str,
+    pub kind: String,
     /// What the change that undoes it does to words and signs.
     pub form: Form,
     /// How unlikely the change is that undoes it, in bits.
     pub bits: f64,
     /// The change.
     pub edit: Edit,
+}
+
+/// A mistake with what is needed to compile it.
+#[derive(Clone, Debug)]
+pub struct Mutant {
+    /// The change.
+    pub mistake: Mistake,
     /// The text of the file before it.
     pub source: Arc<[u8]>,
     /// Edits that leave only the function of the file.
@@ -112,13 +120,15 @@ pub fn mutants(
             }
             let of_line = by_line.entry(line).or_default();
             of_line.push(Mutant {
-                file: relative.to_path_buf(),
-                line,
-                function: function.name.clone(),
-                kind: kind.name(),
-                form: traits.form,
-                bits: Weights::fitted().bits(&traits),
-                edit,
+                mistake: Mistake {
+                    file: relative.to_path_buf(),
+                    line,
+                    function: function.name.clone(),
+                    kind: kind.name().to_owned(),
+                    form: traits.form,
+                    bits: Weights::fitted().bits(&traits),
+                    edit,
+                },
                 source: text.clone(),
                 alone: alone.clone(),
             });
@@ -145,6 +155,7 @@ fn most_cost(entry: &HoleEntry) -> u32 {
 
 fn keep_likeliest(mutants: &mut Vec<Mutant>) {
     mutants.sort_by(|a, b| {
+        let (a, b) = (&a.mistake, &b.mistake);
         let by_text = || (a.edit.span, &a.edit.text).cmp(&(b.edit.span, &b.edit.text));
         a.bits.total_cmp(&b.bits).then_with(by_text)
     });

@@ -23,8 +23,9 @@ pub mod generate;
 pub mod journal;
 pub mod outcome;
 pub mod run;
+pub mod shard;
 
 pub use error::MutantsError;
-pub use generate::Mutant;
+pub use generate::{Mistake, Mutant};
 pub use outcome::{Answer, Fate, Judged, MutantsOutcome, Tally};
 pub use run::{Asked, MutantsOptions, mutate};

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use patchwright_exec::Shard;
 use serde::{Deserialize, Serialize};
 
-use crate::generate::Mutant;
+use crate::generate::Mistake;
 
 /// What became of a mutant in the tests.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Fate {
     /// A test fails that passes without it.
     Killed {
@@ -77,10 +78,12 @@ impl Answer {
 }
 
 /// A mutant with what is known of it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Judged {
-    /// The mutant.
-    pub mutant: Mutant,
+    /// Its number among all that were chosen, from 1.
+    pub number: usize,
+    /// The change.
+    pub mistake: Mistake,
     /// The change as a unified diff.
     pub diff: Vec<u8>,
     /// What became of it.
@@ -154,16 +157,24 @@ impl Tally {
 }
 
 /// The result of a run.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct MutantsOutcome {
-    /// The mutants that were tried, by file and line.
+    /// The mutants that were tried, by file and line: those of this part.
     pub mutants: Vec<Judged>,
     /// All mutants that were found.
     pub found: usize,
+    /// How many of these were chosen, for all parts.
+    pub chosen: usize,
+    /// A digest of those that were chosen.
+    pub choice: String,
+    /// Which part of the run this is; `None` for the whole.
+    pub part: Option<Shard>,
     /// Mutants that were left out because their machine code is that of the untouched program.
     pub same_code: usize,
     /// Mutants that were left out because their machine code is that of another one.
     pub repeated_code: usize,
+    /// Whether a mutant was tested. If none was, all tests are taken to count.
+    pub tested: bool,
     /// The tests that count.
     pub tests: usize,
     /// Tests that were set aside: they fail or are flaky without any change.
@@ -190,7 +201,7 @@ impl MutantsOutcome {
     pub fn by_function(&self) -> BTreeMap<(PathBuf, String), Tally> {
         let mut groups: BTreeMap<_, Vec<&Judged>> = BTreeMap::new();
         for one in &self.mutants {
-            let key = (one.mutant.file.clone(), one.mutant.function.clone());
+            let key = (one.mistake.file.clone(), one.mistake.function.clone());
             groups.entry(key).or_default().push(one);
         }
         groups
@@ -199,9 +210,9 @@ impl MutantsOutcome {
             .collect()
     }
 
-    /// The survivors with their numbers, from 1.
-    pub fn survivors(&self) -> impl Iterator<Item = (usize, &Judged)> {
-        let all = (1..).zip(&self.mutants);
-        all.filter(|(_, one)| one.fate == Fate::Survived)
+    /// Those that all tests pass.
+    pub fn survivors(&self) -> impl Iterator<Item = &Judged> {
+        let all = self.mutants.iter();
+        all.filter(|one| one.fate == Fate::Survived)
     }
 }

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use patchwright_csource::{Clang, ParseError, parse_variants};
 use patchwright_exec::{
-    CancelToken, CompileCommand, Deadline, FailReason, FileError, FileSelection, Project, Worker,
-    WorkerOptions, all_sources, files, record_build,
+    CancelToken, CompileCommand, Deadline, FailReason, FileError, FileSelection, Project, Shard,
+    Worker, WorkerOptions, all_sources, files, record_build,
 };
 use patchwright_patches::{Body, Origin, PatchId, RawPatch};
 use patchwright_repair::RepairOptions;
@@ -15,7 +15,7 @@ use patchwright_repair::equivalence::Compilations;
 use patchwright_repair::linked::Linked;
 use patchwright_repair::test_sources::test_sources;
 use patchwright_space::Schemas;
-use patchwright_text::{apply_edits, unified_diff};
+use patchwright_text::{Hasher, apply_edits, unified_diff};
 use patchwright_validate::outcome::Untouched;
 use patchwright_validate::{
     Event, Failure, PatchVerdict, ProjectTree, Surroundings, TestFiles, Tests, ValidateError,
@@ -26,7 +26,7 @@ use crate::choose::order;
 use crate::code::{Codes, Compiled};
 use crate::covered::Covered;
 use crate::error::MutantsError;
-use crate::generate::{Mutant, mutants};
+use crate::generate::{Mistake, Mutant, mutants};
 use crate::journal::Journal;
 use crate::outcome::{Answer, Fate, Judged, MutantsOutcome};
 
@@ -53,6 +53,8 @@ pub struct MutantsOptions {
     pub repair: RepairOptions,
     /// How they are validated.
     pub validate: ValidateOptions,
+    /// Only this part of those that are chosen is tried.
+    pub part: Option<Shard>,
 }
 
 impl MutantsOptions {
@@ -113,7 +115,10 @@ pub fn mutate(
         cancel: whole.token().clone(),
         ..*surroundings
     };
-    let mut outcome = MutantsOutcome::default();
+    let mut outcome = MutantsOutcome {
+        part: options.part,
+        ..MutantsOutcome::default()
+    };
     let prepared = prepare(project, options, &mut outcome, &own);
     let (program, mut judged) = prepared.map_err(|error| {
         let is_late = error.is_cancelled() && !surroundings.cancel.is_cancelled();
@@ -140,6 +145,7 @@ pub fn mutate(
                 outcome.builds += woven.builds;
                 outcome.executions += woven.executions;
             }
+            outcome.tested = true;
             outcome.tests = validation.tests.runs();
             outcome.set_aside = set_aside(&validation.tests);
         }
@@ -180,7 +186,23 @@ fn prepare<'a>(
     outcome.found = found.len();
     let chosen = program.chosen(found, outcome, surroundings)?;
     let judged = program.judged(chosen, surroundings)?;
+    outcome.chosen = judged.len();
+    outcome.choice = choice(&judged);
+    let is_own = |one: &Judged| {
+        let part = options.part;
+        part.is_none_or(|part| part.has(one.number - 1))
+    };
+    let judged = judged.into_iter().filter(is_own).collect();
     Ok((program, judged))
+}
+
+/// A digest of what was chosen.
+fn choice(judged: &[Judged]) -> String {
+    let mut hasher = Hasher::new();
+    for one in judged {
+        hasher.field(&one.diff);
+    }
+    hasher.finish().to_string()
 }
 
 fn deadline(parent: &CancelToken, end: Option<Instant>) -> Result<Deadline, FileError> {
@@ -195,6 +217,8 @@ struct Program<'a> {
     commands: Vec<CompileCommand>,
     /// The sources that are mutated.
     sources: BTreeMap<PathBuf, Vec<CompileCommand>>,
+    /// Those that are tried in all parts, by their numbers from 1.
+    chosen: Vec<Mutant>,
 }
 
 impl<'a> Program<'a> {
@@ -225,6 +249,7 @@ impl<'a> Program<'a> {
             worker,
             commands,
             sources,
+            chosen: Vec::new(),
         })
     }
 
@@ -311,7 +336,10 @@ impl<'a> Program<'a> {
         }
         codes.remove()?;
         chosen.sort_by(|(a, _), (b, _)| {
-            let place = |one: &Mutant| (one.file.clone(), one.edit.span, one.edit.text.clone());
+            let place = |one: &Mutant| {
+                let Mistake { file, edit, .. } = &one.mistake;
+                (file.clone(), edit.span, edit.text.clone())
+            };
             place(a).cmp(&place(b))
         });
         Ok(chosen)
@@ -325,7 +353,10 @@ impl<'a> Program<'a> {
     ) -> Result<Vec<Judged>, MutantsError> {
         let mut sources: Vec<(PathBuf, Vec<CompileCommand>)> = Vec::new();
         for (relative, commands) in &self.sources {
-            if chosen.iter().any(|(mutant, _)| mutant.file == *relative) {
+            if chosen
+                .iter()
+                .any(|(mutant, _)| mutant.mistake.file == *relative)
+            {
                 sources.push((relative.clone(), commands.clone()));
             }
         }
@@ -342,25 +373,28 @@ impl<'a> Program<'a> {
             false => None,
         };
         let mut judged = Vec::new();
-        for (mutant, compiled) in chosen {
+        for (number, (mutant, compiled)) in (1..).zip(chosen) {
+            let mistake = mutant.mistake.clone();
             let executed = covered
                 .as_ref()
-                .and_then(|known| known.is_executed(&mutant));
+                .and_then(|known| known.is_executed(&mistake));
             let text = new_text(&mutant);
-            let path = mutant.file.to_string_lossy().into_owned();
+            let path = mistake.file.to_string_lossy().into_owned();
             let fate = match (compiled, executed) {
                 // What does not compile is seen in a build.
                 (Compiled::New, Some(false)) => Fate::Survived,
                 _ => Fate::Open,
             };
             judged.push(Judged {
+                number,
                 diff: unified_diff(path.as_bytes(), &mutant.source, &text),
-                mutant,
+                mistake,
                 fate,
                 executed,
                 answer: None,
                 resumed: false,
             });
+            self.chosen.push(mutant);
         }
         Ok(judged)
     }
@@ -374,8 +408,9 @@ impl<'a> Program<'a> {
         ask: &mut Ask<'_>,
         surroundings: &Surroundings<'_>,
     ) -> Result<(), MutantsError> {
-        let mut open: Vec<usize> = outcome.survivors().map(|(number, _)| number).collect();
-        open.sort_by_key(|number| outcome.mutants[number - 1].executed == Some(false));
+        let is_survivor = |at: &usize| outcome.mutants[*at].fate == Fate::Survived;
+        let mut open: Vec<usize> = (0..outcome.mutants.len()).filter(is_survivor).collect();
+        open.sort_by_key(|&at| outcome.mutants[at].executed == Some(false));
         if open.is_empty() {
             return Ok(());
         }
@@ -385,17 +420,18 @@ impl<'a> Program<'a> {
         let commands: Vec<CompileCommand> = commands.map(|one| one.rebase(from, folder)).collect();
         (surroundings.events)(Event::Phase("asking about survivors"));
         let total = open.len();
-        for (done, number) in open.into_iter().enumerate() {
+        for (done, at) in open.into_iter().enumerate() {
             (surroundings.events)(Event::Progress { done, total });
-            let judged = &outcome.mutants[number - 1];
+            let judged = &outcome.mutants[at];
             if let Some(known) = journal.and_then(|journal| journal.known(judged)) {
-                outcome.mutants[number - 1].answer = Some(known.clone());
+                outcome.mutants[at].answer = Some(known.clone());
                 continue;
             }
             let now = Instant::now();
             let last = now + self.options.each;
             let is_late = end.is_some_and(|end| now >= end);
-            let mutant = &judged.mutant;
+            let number = judged.number;
+            let mutant = &self.chosen[number - 1];
             let is_asked = !is_late && !cancel.is_cancelled();
             let answer = match is_asked {
                 false => Err("the time is over".to_owned()),
@@ -413,7 +449,7 @@ impl<'a> Program<'a> {
             if let (true, Some(journal)) = (answer.is_definite(), journal) {
                 journal.keep(judged, &answer)?;
             }
-            outcome.mutants[number - 1].answer = Some(answer);
+            outcome.mutants[at].answer = Some(answer);
         }
         Ok(())
     }
@@ -438,7 +474,7 @@ fn is_selected(selections: &[FileSelection], relative: &Path, line: u32) -> bool
 
 /// The text of the file with the mutant.
 fn new_text(mutant: &Mutant) -> Vec<u8> {
-    let edits = std::slice::from_ref(&mutant.edit);
+    let edits = std::slice::from_ref(&mutant.mistake.edit);
     // It was made of this text.
     apply_edits(&mutant.source, edits).unwrap_or_else(|_| mutant.source.to_vec())
 }
@@ -458,10 +494,10 @@ fn test(
     }
     let tree = ProjectTree::new(project);
     let patches = open.iter().map(|&at| RawPatch {
-        id: PatchId(format!("mutant-{}", at + 1)),
+        id: PatchId(format!("mutant-{}", judged[at].number)),
         origin: Origin {
-            file: judged[at].mutant.file.clone(),
-            line: judged[at].mutant.line as usize,
+            file: judged[at].mistake.file.clone(),
+            line: judged[at].mistake.line as usize,
             lines_are_of_file: false,
         },
         body: Body::Diff(judged[at].diff.clone()),

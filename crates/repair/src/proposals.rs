@@ -4,7 +4,7 @@
 use std::{collections::BTreeSet, path::Path};
 
 use patchwright_csource::lex;
-use patchwright_exec::{FailReason, Project, Test, TestKind, Verdict, files};
+use patchwright_exec::{Project, Verdict, files};
 use patchwright_text::{LineMap, line_edits, unified_diff};
 
 use crate::{
@@ -15,7 +15,7 @@ use crate::{
     patch::{Patch, Rank},
     plausibility::{Read, rank},
     prepare::Prepared,
-    proposer::{Answer, CaseText, FailingTest, FunctionText, Proposal, Proposals, Suspect, Task},
+    proposer::{Answer, FailingTest, FunctionText, Proposal, Proposals, Suspect, Task},
     rejection::Rejection,
 };
 
@@ -38,9 +38,6 @@ const MOST_FUNCTIONS: usize = 5;
 
 /// The largest number of failing tests that are told.
 const MOST_TESTS: usize = 20;
-
-/// Of longer files that belong to a test the beginning is told.
-const LONGEST_TEXT: usize = 4 << 10;
 
 /// What is needed to build and test proposals.
 pub(crate) struct Bench<'b, 'a> {
@@ -79,11 +76,16 @@ impl Proposals {
 
     /// Answers what is still proposed when the run ends, and returns how much that is.
     pub(crate) fn dismiss(&self) -> usize {
-        let left = self.proposer.next(usize::MAX, &|| true).unwrap_or_default();
-        for proposal in &left {
-            self.proposer.answer(&proposal.id, &Answer::NotTried);
+        for proposal in self.proposer.left() {
+            let mut state = self.state();
+            match proposal.refusal {
+                Some(_) => state.tried += 1,
+                None => state.untried += 1,
+            }
+            drop(state);
+            let answer = proposal.refusal.unwrap_or(Answer::NotTried);
+            self.proposer.answer(&proposal.id, &answer);
         }
-        self.state().untried += left.len();
         self.state().untried
     }
 
@@ -117,6 +119,12 @@ impl Proposals {
                 continue;
             }
             state.seen.push((diff.clone(), proposal.id.clone()));
+            if let Some(refusal) = &proposal.refusal {
+                state.tried += 1;
+                drop(state);
+                answer(refusal);
+                continue;
+            }
             drop(state);
             let mut patch = patch(&proposal, &source, diff);
             let weights = &bench.options.weights;
@@ -185,7 +193,7 @@ impl Proposals {
                     reason,
                     failure,
                 }) => Answer::Fails {
-                    test: failing_test(&bench.prepared.suite.tests[test], failure),
+                    test: FailingTest::of(&bench.prepared.suite.tests[test], failure),
                     message: reason,
                 },
                 None => {
@@ -315,7 +323,7 @@ fn task(prepared: &Prepared, instrumented: &Instrumented) -> Task {
             Verdict::Fail(why) => Some(why.clone()),
             Verdict::Pass => None,
         };
-        failing_test(&prepared.suite.tests[test], failure)
+        FailingTest::of(&prepared.suite.tests[test], failure)
     });
     let holes = &instrumented.holes;
     let whole = (0..holes.len()).filter(|&at| !holes[at].is_partial);
@@ -354,37 +362,6 @@ fn task(prepared: &Prepared, instrumented: &Instrumented) -> Task {
         passing: prepared.passing.len(),
         suspects,
         functions,
-    }
-}
-
-fn failing_test(test: &Test, failure: Option<FailReason>) -> FailingTest {
-    let beginning = |bytes: &[u8]| {
-        let bytes = &bytes[..bytes.len().min(LONGEST_TEXT)];
-        String::from_utf8_lossy(bytes).into_owned()
-    };
-    let case = match &test.kind {
-        TestKind::Driver { .. } => None,
-        TestKind::Case(case) => Some(CaseText {
-            arguments: case
-                .arguments
-                .iter()
-                .map(|argument| argument.to_string_lossy().into_owned())
-                .collect(),
-            // One that is gone has been told of by then.
-            input: case
-                .stdin
-                .as_ref()
-                .and_then(|file| files::read(file).ok())
-                .map(|text| beginning(&text))
-                .unwrap_or_default(),
-            output: beginning(&case.expected_stdout),
-            status: case.expected_code,
-        }),
-    };
-    FailingTest {
-        name: test.name.clone(),
-        failure,
-        case,
     }
 }
 

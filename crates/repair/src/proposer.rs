@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use patchwright_exec::FailReason;
+use patchwright_exec::{FailReason, Test, TestKind, files};
 
 use crate::{patch::Patch, plausibility::Read};
 
@@ -32,6 +32,43 @@ pub struct FailingTest {
     pub failure: Option<FailReason>,
     /// What it runs, if it is a case.
     pub case: Option<CaseText>,
+}
+
+/// Of longer files that belong to a test the beginning is told.
+const LONGEST_TEXT: usize = 4 << 10;
+
+impl FailingTest {
+    /// A test that fails in this way.
+    pub fn of(test: &Test, failure: Option<FailReason>) -> Self {
+        let beginning = |bytes: &[u8]| {
+            let bytes = &bytes[..bytes.len().min(LONGEST_TEXT)];
+            String::from_utf8_lossy(bytes).into_owned()
+        };
+        let case = match &test.kind {
+            TestKind::Driver { .. } => None,
+            TestKind::Case(case) => Some(CaseText {
+                arguments: case
+                    .arguments
+                    .iter()
+                    .map(|argument| argument.to_string_lossy().into_owned())
+                    .collect(),
+                // One that is gone has been told of by then.
+                input: case
+                    .stdin
+                    .as_ref()
+                    .and_then(|file| files::read(file).ok())
+                    .map(|text| beginning(&text))
+                    .unwrap_or_default(),
+                output: beginning(&case.expected_stdout),
+                status: case.expected_code,
+            }),
+        };
+        FailingTest {
+            name: test.name.clone(),
+            failure,
+            case,
+        }
+    }
 }
 
 /// What a case is made of.
@@ -74,7 +111,7 @@ pub struct FunctionText {
 }
 
 /// A patch that is proposed: a file with other contents.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Proposal {
     /// What it is called.
     pub id: String,
@@ -82,6 +119,8 @@ pub struct Proposal {
     pub file: PathBuf,
     /// What it holds with the patch.
     pub text: Vec<u8>,
+    /// Why it is refused, if that is known already.
+    pub refusal: Option<Answer>,
 }
 
 /// The verdict on a proposal, which its program is told.
@@ -121,6 +160,9 @@ pub trait Proposer: fmt::Debug + Send + Sync {
     /// Waits for proposals and returns up to `most`. Returns an empty list as soon as `is_over` is true, and `None` when no more
     /// will come.
     fn next(&self, most: usize, is_over: &dyn Fn() -> bool) -> Option<Vec<Proposal>>;
+
+    /// Takes what was proposed and not returned yet, when the run ends.
+    fn left(&self) -> Vec<Proposal>;
 
     /// Receives the verdict on the proposal called `id`.
     fn answer(&self, id: &str, answer: &Answer);

@@ -9,6 +9,7 @@ use patchwright_localize::{
 };
 use serde::Serialize;
 
+use crate::page::{self, TABLE_END};
 use crate::svg::escaped;
 use crate::text::{Style, count, grouped};
 
@@ -236,6 +237,7 @@ impl Report<'_> {
     pub fn html(&self) -> String {
         let by_place = self.by_place();
         let mut page = String::new();
+        self.write_table(&mut page);
         for group in &self.ranking.files {
             let file = &self.found.files[group.index];
             let name = escaped(&file.relative.to_string_lossy());
@@ -250,7 +252,9 @@ impl Report<'_> {
                 let (colour, columns) = match by_place.get(&(group.index, number)) {
                     Some(one) => (
                         format!(
-                            " style=\"background:rgba(var(--suspect),{:.2})\"",
+                            " class=\"stop\" tabindex=\"0\" id=\"line-{}-{number}\" data-order=\"{}\" style=\"background:rgba(var(--suspect),{:.2})\"",
+                            group.index,
+                            one.rank,
                             one.suspiciousness * 0.6
                         ),
                         format!(
@@ -269,6 +273,38 @@ impl Report<'_> {
             page.push_str("</table></div></details>\n");
         }
         crate::page::page("Fault localization", &page)
+    }
+
+    /// The suspicious lines in a table that can be sorted.
+    fn write_table(&self, page: &mut String) {
+        page.push_str(
+            "<p class=\"faint\">The keys j and k go to the next and the previous suspicious line.</p>\n",
+        );
+        page::table(
+            page,
+            &["rank", "place", "suspicion", "failing", "passing", "source"],
+        );
+        let by_place = self.by_place();
+        let mut texts: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+        let mut lines: Vec<_> = by_place.iter().collect();
+        lines.sort_by_key(|(place, one)| (one.rank, **place));
+        for (&(file, number), one) in lines {
+            let source = &self.found.files[file];
+            let texts = texts.entry(file).or_insert_with(|| lines_of(source));
+            let text = texts.get(number as usize - 1);
+            let _ = writeln!(
+                page,
+                "<tr><td class=\"number\">{}</td><td><a href=\"#line-{file}-{number}\">{}:{number}</a></td><td class=\"number\">{:.3}</td>\
+                 <td class=\"number\">{}</td><td class=\"number\">{}</td><td class=\"code\">{}</td></tr>",
+                one.rank,
+                escaped(&source.relative.to_string_lossy()),
+                one.suspiciousness,
+                one.counts.failing,
+                one.counts.passing,
+                escaped(text.map_or("", |text| text.trim()))
+            );
+        }
+        page.push_str(TABLE_END);
     }
 
     /// Returns the ranking as JSON with a newline at the end.

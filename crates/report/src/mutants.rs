@@ -34,6 +34,8 @@ struct Document<'a> {
     same_code: usize,
     /// Those left out because it is that of another one.
     repeated_code: usize,
+    /// Which part of `--shard` this is; null for the whole.
+    part: Option<String>,
     /// How many tests count.
     tests: usize,
     /// Tests that do not count: they fail, or are flaky, without any change.
@@ -95,7 +97,7 @@ struct MutantOf<'a> {
     /// The function that it changes.
     function: &'a str,
     /// The kind of change, such as `EXPRESSION`.
-    kind: &'static str,
+    kind: &'a str,
     /// How unlikely the change is that undoes it, in bits.
     bits: f64,
     /// `killed`, `timed_out`, `survived`, `does_not_compile`, `unsteady`, or `open`: not tested.
@@ -233,15 +235,15 @@ pub fn json(outcome: &MutantsOutcome) -> String {
             function,
             summary: Summary::of(*tally),
         });
-    let mutants = (1..).zip(&outcome.mutants).map(|(number, one)| {
+    let mutants = outcome.mutants.iter().map(|one| {
         let (word, test, reason) = fate(one);
         MutantOf {
-            number,
-            file: one.mutant.file.display().to_string(),
-            line: one.mutant.line,
-            function: &one.mutant.function,
-            kind: one.mutant.kind,
-            bits: one.mutant.bits,
+            number: one.number,
+            file: one.mistake.file.display().to_string(),
+            line: one.mistake.line,
+            function: &one.mistake.function,
+            kind: &one.mistake.kind,
+            bits: one.mistake.bits,
             fate: word,
             test,
             reason,
@@ -260,6 +262,7 @@ pub fn json(outcome: &MutantsOutcome) -> String {
         found: outcome.found,
         same_code: outcome.same_code,
         repeated_code: outcome.repeated_code,
+        part: outcome.part.map(|part| part.to_string()),
         tests: outcome.tests,
         set_aside: &outcome.set_aside,
         builds: outcome.builds,
@@ -321,10 +324,15 @@ fn summary(outcome: &MutantsOutcome) -> String {
 fn notes(outcome: &MutantsOutcome) -> Vec<String> {
     let mut notes = Vec::new();
     let left_out = outcome.same_code + outcome.repeated_code;
-    if outcome.found > outcome.mutants.len() + left_out {
+    if let Some(part) = outcome.part {
+        notes.push(format!(
+            "this is part {part}: others try the rest, and `patchwright merge` puts them together"
+        ));
+    }
+    if outcome.found > outcome.chosen + left_out {
         notes.push(format!(
             "{} of {} were tried; --limit 0 tries all",
-            outcome.mutants.len(),
+            outcome.chosen,
             count(outcome.found as u64, "mutant", "mutants")
         ));
     }
@@ -395,22 +403,23 @@ fn answer(judged: &Judged) -> Vec<String> {
     told
 }
 
-fn title(number: usize, judged: &Judged) -> String {
-    let mutant = &judged.mutant;
+fn title(judged: &Judged) -> String {
+    let mistake = &judged.mistake;
     format!(
-        "mutant {number} · {}:{} in {} · {}",
-        mutant.file.display(),
-        mutant.line,
-        mutant.function,
-        mutant.kind
+        "mutant {} · {}:{} in {} · {}",
+        judged.number,
+        mistake.file.display(),
+        mistake.line,
+        mistake.function,
+        mistake.kind
     )
 }
 
 /// Returns the outcome as text.
 pub fn text(outcome: &MutantsOutcome, style: Style) -> String {
     let mut text = String::new();
-    for (number, judged) in outcome.survivors() {
-        let _ = writeln!(text, "{}", style.paint("1", &title(number, judged)));
+    for judged in outcome.survivors() {
+        let _ = writeln!(text, "{}", style.paint("1", &title(judged)));
         for line in lines(&String::from_utf8_lossy(&judged.diff)) {
             // The title says where.
             let code = match line.as_bytes().first() {
@@ -460,7 +469,7 @@ pub fn text(outcome: &MutantsOutcome, style: Style) -> String {
 pub fn junit(outcome: &MutantsOutcome) -> String {
     let mut report = Report::new("patchwright mutants");
     let mut all = TestSuite::new("mutants");
-    for (number, judged) in (1..).zip(&outcome.mutants) {
+    for judged in &outcome.mutants {
         let (word, _, reason) = fate(judged);
         let is_proved = judged.answer.as_ref().is_some_and(Answer::is_proved);
         let status = match &judged.fate {
@@ -480,12 +489,12 @@ pub fn junit(outcome: &MutantsOutcome) -> String {
             }
             Fate::Survived | Fate::DoesNotCompile(_) | Fate::Open => TestCaseStatus::skipped(),
         };
-        let mut case = TestCase::new(visible(&title(number, judged)), status);
-        let mutant = &judged.mutant;
+        let mut case = TestCase::new(visible(&title(judged)), status);
+        let mistake = &judged.mistake;
         case.set_classname(visible(&format!(
             "{}.{}",
-            mutant.file.display(),
-            mutant.function
+            mistake.file.display(),
+            mistake.function
         )));
         all.add_test_case(case);
     }
@@ -520,11 +529,12 @@ pub fn html(outcome: &MutantsOutcome) -> String {
     body.push_str(TABLE_END);
     if outcome.survivors().next().is_some() {
         body.push_str("<h2>Survivors</h2>\n<p class=\"faint\">The keys j and k go to the next and the previous one.</p>\n<div class=\"patches\">\n");
-        for (number, judged) in outcome.survivors() {
+        for judged in outcome.survivors() {
             let _ = writeln!(
                 body,
-                "<div class=\"patch\" id=\"mutant-{number}\" tabindex=\"0\"><b>{}</b>",
-                escaped(&title(number, judged))
+                "<div class=\"patch\" id=\"mutant-{}\" tabindex=\"0\"><b>{}</b>",
+                judged.number,
+                escaped(&title(judged))
             );
             diff(&mut body, &String::from_utf8_lossy(&judged.diff));
             let class = match &judged.answer {
@@ -544,7 +554,7 @@ pub fn html(outcome: &MutantsOutcome) -> String {
         &mut body,
         &["number", "place", "function", "kind", "fate", "test"],
     );
-    for (number, judged) in (1..).zip(&outcome.mutants) {
+    for judged in &outcome.mutants {
         let (word, test, _) = fate(judged);
         let class = match judged.fate {
             Fate::Killed { .. } => "good",
@@ -553,11 +563,12 @@ pub fn html(outcome: &MutantsOutcome) -> String {
         };
         let _ = writeln!(
             body,
-            "<tr><td class=\"number\">{number}</td><td>{}:{}</td><td>{}</td><td>{}</td><td class=\"{class}\">{}</td><td>{}</td></tr>",
-            escaped(&judged.mutant.file.display().to_string()),
-            judged.mutant.line,
-            escaped(&judged.mutant.function),
-            judged.mutant.kind,
+            "<tr><td class=\"number\">{}</td><td>{}:{}</td><td>{}</td><td>{}</td><td class=\"{class}\">{}</td><td>{}</td></tr>",
+            judged.number,
+            escaped(&judged.mistake.file.display().to_string()),
+            judged.mistake.line,
+            escaped(&judged.mistake.function),
+            judged.mistake.kind,
             word.replace('_', " "),
             escaped(test.unwrap_or_default())
         );

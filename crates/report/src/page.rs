@@ -31,7 +31,7 @@ td.number { text-align: right; font-variant-numeric: tabular-nums; }
 .good { color: var(--good); } .bad { color: var(--bad); } .warn { color: var(--warn); } .faint { color: var(--faint); }
 .patches { display: grid; grid-template-columns: repeat(auto-fit, minmax(30em, 1fr)); gap: 1em; }
 .patch { border: 1px solid var(--line); border-radius: 6px; padding: .4em .8em; min-width: 0; }
-.patch:focus { outline: 2px solid var(--good); }
+.patch:focus, .stop:focus { outline: 2px solid var(--good); }
 .added { background: var(--added); display: block; } .removed { background: var(--removed); display: block; }
 .heat td { padding: 0; width: 1.2em; height: 1.2em; border: 1px solid var(--paper); text-align: center; line-height: 1; } .heat td.name { padding: 0 .6em; width: auto; white-space: nowrap; text-align: left; line-height: inherit; }
 .heat th { position: static; font-weight: normal; } .heat th.test { writing-mode: vertical-rl; padding: .3em 0; max-height: 24em; overflow: hidden; }
@@ -39,7 +39,7 @@ td.number { text-align: right; font-variant-numeric: tabular-nums; }
 details { margin: .25em 0; } summary { cursor: pointer; }
 ";
 
-/// Sorts tables, and goes from patch to patch by the keys j and k.
+/// Sorts tables, and goes from patch to patch, or from stop to stop, by the keys j and k.
 const SCRIPT: &str = "
 for (const table of document.querySelectorAll('table.sortable')) {
   const heads = [...table.tHead.rows[0].cells];
@@ -63,14 +63,23 @@ for (const table of document.querySelectorAll('table.sortable')) {
     });
   });
 }
-const patches = [...document.querySelectorAll('.patch')];
+const patches = [...document.querySelectorAll('.patch, .stop')]
+  .sort((a, b) => (a.dataset.order ?? 0) - (b.dataset.order ?? 0));
 document.addEventListener('keydown', event => {
   const step = { j: 1, k: -1 }[event.key];
   if (!step || !patches.length) return;
   const now = patches.indexOf(document.activeElement);
   const next = patches[Math.min(patches.length - 1, Math.max(0, now + step))];
+  reveal(next);
   next.focus();
   next.scrollIntoView({ block: 'nearest' });
+});
+const reveal = one => {
+  for (let around = one; around; around = around.parentElement?.closest('details')) around.open = true;
+};
+addEventListener('hashchange', () => {
+  const wanted = document.getElementById(location.hash.slice(1));
+  if (wanted) { reveal(wanted); wanted.focus(); wanted.scrollIntoView({ block: 'center' }); }
 });
 ";
 

@@ -1,6 +1,7 @@
 //! The JSON lines between a repair and a program that proposes patches.
 
 use patchwright_exec::{FailReason, runner::signal_name};
+use patchwright_repair::Patch;
 use patchwright_repair::proposer::{Answer, FailingTest, Task};
 use serde::Serialize;
 
@@ -96,6 +97,28 @@ struct AnswerLine<'a> {
     reason: Option<&'a str>,
     /// The first test that fails with it.
     test: Option<TestOf<'a>>,
+}
+
+#[derive(Serialize)]
+struct TriedLine {
+    /// `tried`: how far the search itself is.
+    #[serde(rename = "type")]
+    kind: &'static str,
+    /// How many changes it has tried.
+    explored: u64,
+    /// Executions of tests for that.
+    executions: u64,
+    /// How many of these pass all tests.
+    plausible: usize,
+}
+
+#[derive(Serialize)]
+struct FoundLine {
+    /// `found`: a patch of the search itself.
+    #[serde(rename = "type")]
+    kind: &'static str,
+    /// Its diff; it passes all tests.
+    patch: String,
 }
 
 #[derive(Serialize)]
@@ -221,6 +244,24 @@ pub fn refused(id: &str, reason: &str) -> String {
         verdict: "does_not_apply",
         reason: Some(reason),
         test: None,
+    })
+}
+
+/// Returns the line that tells the proposing program how far the search itself is.
+pub fn tried(explored: u64, executions: u64, plausible: usize) -> String {
+    line_of(&TriedLine {
+        kind: "tried",
+        explored,
+        executions,
+        plausible,
+    })
+}
+
+/// Returns the line that tells the proposing program of a patch that the search itself has found.
+pub fn found(patch: &Patch) -> String {
+    line_of(&FoundLine {
+        kind: "found",
+        patch: String::from_utf8_lossy(&patch.diff).into_owned(),
     })
 }
 

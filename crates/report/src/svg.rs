@@ -24,7 +24,10 @@ pub(crate) fn escaped(text: &str) -> String {
 }
 
 const STYLE: &str = "<style>text{font:12px ui-monospace,monospace;fill:#1f2328}.small{font-size:10px;fill:#59636e}\
-.edge{fill:none;stroke:#59636e;stroke-width:1.2}.back{stroke:#8250df}</style>\n";
+.edge{fill:none;stroke:#59636e;stroke-width:1.2}.back{stroke:#8250df}\n\
+@media (prefers-color-scheme:dark){text{fill:#e6edf3}.small{fill:#8b949e}.edge,[stroke=\"#59636e\"]{stroke:#8b949e}.back{stroke:#bc8cff}\
+[fill=\"#ffffff\"]{fill:#0d1117}[fill=\"#f6f8fa\"]{fill:#161b22}[fill=\"#dafbe1\"]{fill:#12351f}[fill=\"#ffebe9\"]{fill:#4c1d1d}\
+[fill=\"#59636e\"]{fill:#8b949e}[stroke=\"#d1d9e0\"]{stroke:#30363d}[fill=\"#0969da\"]{fill:#58a6ff}}</style>\n";
 
 /// Returns a whole SVG drawing.
 pub(crate) fn document(width: f64, height: f64, title: &str, body: &str) -> String {

@@ -1,5 +1,6 @@
 //! Inputs that fuzzers have kept: each is a test, which passes if nothing crashes.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::build::quoted;
@@ -63,6 +64,64 @@ fn is_good(path: &Path) -> bool {
 /// The largest number of good inputs that are taken.
 const MOST_GOOD: usize = 50;
 
+/// What a harness is compiled with.
+const SANITIZERS: &str = "-g -fsanitize=address,undefined";
+
+/// Has the build make a program of the only harness in the tree with the static libraries that it makes, all with sanitizers where the
+/// Makefile minds `CFLAGS`. Returns the program.
+fn harness(look: &mut Look<'_>, build: &mut Build) -> Option<PathBuf> {
+    let is_source = |path: &&PathBuf| path.extension().is_some_and(|end| end == "c");
+    let sources: Vec<PathBuf> = look.sources.iter().filter(is_source).cloned().collect();
+    let mut found = sources
+        .iter()
+        .filter(|path| is_harness(&look.text(path)) && !path.ends_with(MAIN));
+    let (Some(source), None) = (found.next(), found.next()) else {
+        return None;
+    };
+    let is_library = |path: &&PathBuf| path.extension().is_some_and(|end| end == "a");
+    let libraries = look.files.iter().filter(is_library);
+    let libraries: Vec<String> = libraries
+        .map(|path| quoted(&path.to_string_lossy()))
+        .collect();
+    if libraries.is_empty() {
+        return None;
+    }
+    let is_header = |path: &&PathBuf| path.extension().is_some_and(|end| end == "h");
+    let folders = look.sources.iter().filter(is_header).map(|path| {
+        let folder = path.parent().unwrap_or(Path::new(""));
+        format!("-I{} ", quoted(&format!("./{}", folder.display())))
+    });
+    let folders: BTreeSet<String> = folders.collect();
+    let folders: String = folders.into_iter().collect();
+    let compile = format!(
+        "cc {SANITIZERS} {folders}-o {PROGRAM} {} {MAIN} {}",
+        quoted(&source.to_string_lossy()),
+        libraries.join(" ")
+    );
+    let mut ways = vec![build.build.clone()];
+    if build.system == System::Make {
+        let make = build.make();
+        let with = build
+            .build
+            .replacen(&make, &format!("{make} CFLAGS='{SANITIZERS}'"), 1);
+        ways.insert(0, with);
+    }
+    for way in ways {
+        let mut extended = build.clone();
+        extended.build = format!("{way} && {compile}");
+        extended.files.push((MAIN.to_owned(), main_text()));
+        if look.refresh(&extended) {
+            extended.how += &format!(", with a program of {}", source.display());
+            *build = extended;
+            return Some(PathBuf::from(PROGRAM));
+        }
+    }
+    None
+}
+
+/// The program that is made of a harness.
+const PROGRAM: &str = "patchwright-fuzz";
+
 /// Makes a test of each crashing input of a fuzzer in the tree, and of up to 50 good inputs. What could not be found out is added
 /// to `open`. Returns `None` without crashing inputs.
 pub fn crash_inputs(
@@ -83,14 +142,18 @@ pub fn crash_inputs(
     let good: Vec<PathBuf> = good.take(MOST_GOOD).cloned().collect();
     let programs = look.programs();
     let is_fuzzer = |path: &&PathBuf| path.to_string_lossy().contains("fuzz");
-    let program = programs.iter().find(is_fuzzer).or(match &programs[..] {
-        [only] => Some(only),
+    let program = programs.iter().find(is_fuzzer).cloned();
+    let program = program.or_else(|| harness(look, build));
+    let Some(program) = program.or_else(|| match &programs[..] {
+        [only] => Some(only.clone()),
         _ => None,
-    });
-    let Some(program) = program else {
+    }) else {
+        let which = match programs.len() {
+            0 => "a program that reads".to_owned(),
+            several => format!("which of {several} programs reads"),
+        };
         open.push(format!(
-            "which of {} programs reads the {} inputs of a fuzzer",
-            programs.len(),
+            "{which} the {} inputs of a fuzzer; let the build make its harness with sanitizers",
             crashes.len()
         ));
         return None;

@@ -103,7 +103,7 @@ impl<'a> Answers<'a> {
         files::write_atomic(&new, asked.text).map_err(Problem::of)?;
         let home = file.parent().filter(|home| *home != Path::new(""));
         let home = std::path::absolute(home.unwrap_or(Path::new("."))).map_err(Problem::of)?;
-        let shown = asked.mutant.file.display().to_string();
+        let shown = asked.mutant.mistake.file.display().to_string();
         let old = Named {
             shown: shown.clone(),
             what: What::File(file.to_path_buf(), None),
@@ -114,10 +114,10 @@ impl<'a> Answers<'a> {
         };
         let pair = [&old, &new];
         let mut of_function = None;
-        if asked.mutant.function != "main" {
+        if asked.mutant.mistake.function != "main" {
             let share = if is_program { OF_FUNCTION } else { 1.0 };
             let time = left(asked).mul_f64(share);
-            let args = self.compare_args(Some(&asked.mutant.function), time)?;
+            let args = self.compare_args(Some(&asked.mutant.mistake.function), time)?;
             match self.compare(&args, pair, None) {
                 Ok(mut compared) => {
                     let answer = self.read(&mut compared, &args, asked, false)?;
@@ -180,7 +180,7 @@ impl<'a> Answers<'a> {
 
     /// The function of a project.
     fn of_function(&mut self, asked: &Asked<'_>) -> Result<Answer, Problem> {
-        let relative = &asked.mutant.file;
+        let relative = &asked.mutant.mistake.file;
         let sources = asked.commands.iter();
         let mut own = sources.filter(|one| one.source() == asked.folder.join(relative));
         if own.any(|command| command.included.is_some()) {
@@ -228,7 +228,7 @@ impl<'a> Answers<'a> {
                 commands,
             },
         ];
-        let args = self.compare_args(Some(&asked.mutant.function), left(asked))?;
+        let args = self.compare_args(Some(&asked.mutant.mistake.function), left(asked))?;
         let found = self.compare(&args, [&old, &new], Some(made));
         let answer = found.and_then(|mut one| self.read(&mut one, &args, asked, true));
         exchanged.put_back().map_err(Problem::of)?;
@@ -414,7 +414,7 @@ impl<'a> Answers<'a> {
         let file = folder.join(format!("{name}.c"));
         let own = match &self.project.single_file {
             Some(file) => std::path::absolute(file).map_err(Problem::of)?,
-            None => self.project.root.join(&asked.mutant.file),
+            None => self.project.root.join(&asked.mutant.mistake.file),
         };
         let source = own.to_string_lossy();
         "the untouched program".clone_into(&mut compared.report.old);

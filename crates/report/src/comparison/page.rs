@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use super::{Comparison, Observed, Partition};
+use super::{Comparison, Observed, Partition, Side};
+use crate::page::{TABLE_END, table};
 use crate::svg::escaped;
 use crate::text::Style;
 
@@ -45,7 +46,8 @@ impl Comparison {
             page.push_str("</div>\n");
         }
         if !self.partitions.is_empty() {
-            page.push_str("<h2>Partitions of the inputs</h2>\n");
+            page.push_str("<h2>Partitions of the inputs</h2>\n<p class=\"faint\">The keys j and k go to the next and the previous one.</p>\n");
+            write_table(&mut page, &self.partitions);
             let all: Vec<&Partition> = self.partitions.iter().collect();
             write_tree(&mut page, &all, 0);
         }
@@ -86,6 +88,51 @@ impl Comparison {
         }
         page.push_str("</table></div>\n");
     }
+}
+
+/// All partitions in a table that can be sorted.
+fn write_table(page: &mut String, partitions: &[Partition]) {
+    table(
+        page,
+        &[
+            "number",
+            "kind",
+            "what differs",
+            "for example",
+            "OLD",
+            "NEW",
+        ],
+    );
+    for partition in partitions {
+        let did = |side: &Side| escaped(&did(side));
+        let _ = writeln!(
+            page,
+            "<tr><td class=\"number\"><a href=\"#partition-{0}\">{0}</a></td><td class=\"{1}\">{1}</td><td>{2}</td>\
+             <td class=\"code\">{3}</td><td class=\"code\">{4}</td><td class=\"code\">{5}</td></tr>",
+            partition.number,
+            partition.kind,
+            escaped(&partition.title()),
+            escaped(&sample(partition)),
+            did(&partition.old),
+            did(&partition.new)
+        );
+    }
+    page.push_str(TABLE_END);
+}
+
+/// What a version did with the example.
+fn did(side: &Side) -> String {
+    let observed = side.observed.as_ref().map(Observed::text);
+    observed.unwrap_or_default()
+}
+
+/// The example of a partition.
+fn sample(partition: &Partition) -> String {
+    let sample = partition.sample.iter();
+    let sample: Vec<String> = sample
+        .map(|(name, value)| format!("{name} = {value}"))
+        .collect();
+    sample.join(", ")
 }
 
 /// Partitions whose conditions begin alike stand under what they have in common.
@@ -130,20 +177,15 @@ fn write_partition(page: &mut String, partition: &Partition, depth: usize) {
         [] => "all of these".to_owned(),
         rest => rest.join(" && "),
     };
-    let sample: Vec<String> = partition
-        .sample
-        .iter()
-        .map(|(name, value)| format!("{name} = {value}"))
-        .collect();
     let _ = write!(
         page,
-        "<div class=\"partition\"><span class=\"kind {}\">{}. {}</span> for <code>{}</code>\n<table><tr><th></th><th>for all of \
-         them</th><th>for <code>{}</code></th></tr>\n",
+        "<div class=\"partition stop\" id=\"partition-{1}\" data-order=\"{1}\" tabindex=\"0\"><span class=\"kind {0}\">{1}. {2}</span> for <code>{3}</code>\n<table><tr><th></th><th>for all of \
+         them</th><th>for <code>{4}</code></th></tr>\n",
         partition.kind,
         partition.number,
         escaped(&partition.title()),
         escaped(&condition),
-        escaped(&sample.join(", "))
+        escaped(&sample(partition))
     );
     for (name, side) in [("OLD", &partition.old), ("NEW", &partition.new)] {
         let mut words = side.formulas.clone();
@@ -156,13 +198,7 @@ fn write_partition(page: &mut String, partition: &Partition, depth: usize) {
             page,
             "<tr><th>{name}</th><td class=\"code\">{}</td><td class=\"code\">{}</td></tr>",
             escaped(&words.join("; ")),
-            escaped(
-                &side
-                    .observed
-                    .as_ref()
-                    .map(Observed::text)
-                    .unwrap_or_default()
-            )
+            escaped(&did(side))
         );
     }
     page.push_str("</table></div>\n");
