@@ -75,6 +75,13 @@ fn a_build_that_fails() {
 }
 
 #[test]
+fn a_compile_database_that_does_not_exist() {
+    let flag = ["--compile-commands", "nowhere.json"];
+    let arguments = [&BUILD[..], &flag[..]].concat();
+    insta::assert_snapshot!(with_driver(&driven(), &arguments, &["less", "same"], &[]));
+}
+
+#[test]
 fn a_driver_that_does_not_exist() {
     let place = driven();
     fs::remove_file(place.project().join("driver.sh")).unwrap();

@@ -26,6 +26,15 @@ pub enum RecordError {
         /// The project.
         root: PathBuf,
     },
+    /// The compile database that the user names is not there, before and after the build.
+    #[error(
+        "the compile database {} does not exist; correct --compile-commands, or `compile_commands` in patchwright.toml",
+        path.display()
+    )]
+    NoDatabase {
+        /// The named file.
+        path: PathBuf,
+    },
     /// The untouched program does not build.
     #[error("the program does not build before any change: {0}")]
     Build(BuildError),
@@ -116,15 +125,23 @@ pub fn record_build_within(
 ) -> Result<Vec<CompileCommand>, RecordError> {
     prepare_copy(worker, project)?;
     let mut database = existing_database(project, worker)?;
+    let missing = || match &project.compile_commands {
+        Some(path) => RecordError::NoDatabase { path: path.clone() },
+        None => RecordError::NoBuild {
+            root: project.root.clone(),
+        },
+    };
     let Some(build) = &project.build else {
-        let root = project.root.clone();
-        let commands = database.ok_or(RecordError::NoBuild { root })?;
+        let commands = database.ok_or_else(missing)?;
         return Ok(seen_in_sandbox(commands, worker));
     };
-    if database.is_some() {
+    if database.is_some() || project.compile_commands.is_some() {
         run_within(worker, build, environment).map_err(RecordError::Build)?;
         // The build may have written it anew.
         database = existing_database(project, worker)?;
+        if database.is_none() && project.compile_commands.is_some() {
+            return Err(missing());
+        }
     }
     let commands = match database {
         Some(commands) => commands,

@@ -4,15 +4,12 @@ use std::collections::BTreeSet;
 
 use patchwright_ir::{Callee, InstructionKind, Module, Target, Type, Value};
 use patchwright_symbolic::{
-    InputKind, ParameterShape, Shape, changing,
+    ParameterShape, Shape, changing,
     inputs::{self, Way},
     naming,
 };
 
-use crate::{
-    inputs::{Wishes, are_compatible, has_pointers},
-    verdict::Given,
-};
+use crate::inputs::{Wishes, are_compatible, has_pointers};
 
 /// The lines `Inputs:` and `Assumed:` of a report.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

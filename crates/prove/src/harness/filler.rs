@@ -336,7 +336,10 @@ impl<'a> Filler<'a> {
                 0 => name.to_owned(),
                 origin => format!("{name} - {origin}"),
             };
-            let _ = writeln!(self.text, "    char *made_{index} = (char *){first};");
+            let _ = writeln!(
+                self.text,
+                "    static char *volatile made_{index};\n    made_{index} = (char *){first};"
+            );
         }
         if self.shown && !self.functions.is_empty() {
             let _ = writeln!(

@@ -163,12 +163,25 @@ fn initializer(types: &TypeTable, ty: TypeId, at: u64, bytes: &[u8]) -> Option<S
     }
 }
 
+/// Sets bytes of an object to zero.
+fn clear(text: &mut String, zeros: Option<(&str, u64, u64)>) {
+    if let Some((name, from, to)) = zeros {
+        let size = to - from;
+        let _ = writeln!(
+            text,
+            "    __builtin_memset((char *)&{name} + {from}, 0, {size});"
+        );
+    }
+}
+
 /// Gives objects the values that they hold at the start.
 pub(super) fn initial_values(
     text: &mut String,
     sources: &[Source],
     inputs: &[Given],
 ) -> Result<(), HarnessError> {
+    // An object, and the bytes of it that are zero: from where, to where.
+    let mut zeros: Option<(&str, u64, u64)> = None;
     for (given, ty, name, offset) in initial(inputs) {
         let mut declarations = sources.iter().flat_map(|source| {
             let unit = &source.unit;
@@ -184,16 +197,32 @@ pub(super) fn initial_values(
             let reason = format!("the initial value of `{}` cannot be written", given.name);
             return Err(HarnessError::Inexpressible(reason));
         }
+        let at = offset.unwrap_or("0");
+        if given.bits == 0 {
+            // Large objects are mostly zero.
+            match zeros {
+                Some((of, from, to)) if of == name && at.parse() == Ok(to) => {
+                    zeros = Some((of, from, to + ty.size()));
+                }
+                _ => {
+                    clear(text, zeros);
+                    let from = at.parse().unwrap_or(0);
+                    zeros = Some((name, from, from + ty.size()));
+                }
+            }
+            continue;
+        }
         // As bytes: their type may be another one.
         let _ = writeln!(
             text,
             "    {{\n        __typeof__({value}) value = {value};\n        \
              __builtin_memcpy((char *)&{name} + {offset}, &value, {size});\n    }}",
             value = constant(ty, given.bits),
-            offset = offset.unwrap_or("0"),
+            offset = at,
             size = ty.size()
         );
     }
+    clear(text, zeros);
     Ok(())
 }
 
