@@ -123,7 +123,7 @@ fn many_proposals_are_tried_together_and_have_the_verdicts_that_each_has_by_itse
             line(&format!("p{number}"), &condition(&text))
         })
         .collect();
-    let (report, told) = repaired(&place, &lines, &["--max-patches", "100"]);
+    let (report, told) = repaired(&place, &lines, &["--max-cost", "1"]);
     let verdict = |number: usize| {
         let id = format!("p{number}");
         told.iter().find(|line| line["id"] == id[..]).unwrap()

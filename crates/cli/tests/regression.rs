@@ -378,7 +378,11 @@ fn the_example_of_the_guide_is_as_the_guide_shows_it() {
             .current_dir(place.root.join("wrap"))
             .output()
             .unwrap();
-        assert_eq!(stdout(&output), wanted, "{command}: {}", stderr(&output));
+        // The guide may leave out an end.
+        let told = stdout(&output);
+        let begins = |begin: &str| told.starts_with(begin);
+        let is_shown = wanted.strip_suffix("…\n").map_or(told == wanted, begins);
+        assert!(is_shown, "{command}: {told}{}", stderr(&output));
         shown += 1;
     }
     assert!(shown >= 2);

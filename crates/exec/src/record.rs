@@ -28,7 +28,7 @@ pub enum RecordError {
     },
     /// The compile database that the user names is not there, before and after the build.
     #[error(
-        "the compile database {} does not exist; correct --compile-commands, or `compile_commands` in patchwright.toml",
+        "the compile database {} does not exist; correct --compile-commands, or `compile-commands` in patchwright.toml",
         path.display()
     )]
     NoDatabase {
