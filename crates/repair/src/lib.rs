@@ -5,7 +5,7 @@
 //! 2. [`localize`]: of a large program, or one that crashes, which statements the tests execute, and where they crash.
 //! 3. [`instrument`]: the sources are read, holes are found ([`mod@locate`]) and woven, the copy is built once more,
 //!    and each test is run once to see which holes it visits.
-//! 4. [`search`]: candidates in order of cost; each test is executed once per test-equivalence
+//! 4. [`levels`]: candidates in order of cost; each test is executed once per test-equivalence
 //!    class ([`classes`]).
 //! 5. [`verify`]: what is going to be reported is applied to a clean copy, built without any
 //!    instrumentation, and tested.

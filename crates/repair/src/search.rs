@@ -38,15 +38,8 @@ use crate::{
 /// usual length. Work is counted, because candidates that hang take a hundred times as long.
 const EFFORT_BEYOND_FIRST: u64 = 2;
 
-/// While few classes are found, the search for further patches goes on for this part of a budget, if locations are left out or no class
-/// is likely.
+/// While few plausible candidates are found, the search for further patches goes on for this part of a budget.
 const SHARE_OF_FEW: f64 = 0.5;
-
-/// A patch is likely with at most so many bits. Of four fixes of real histories three have fewer.
-const LIKELY: f64 = 9.2;
-
-/// While no class is likely, so many times the usual work goes into further patches.
-const EFFORT_WHILE_UNLIKELY: u64 = 4;
 
 /// See [`EFFORT_BEYOND_FIRST`].
 const EXECUTIONS_BEYOND_FIRST: u64 = 1200;
@@ -87,8 +80,6 @@ pub(crate) struct Search<'a> {
     pub(crate) kills: BTreeMap<usize, u64>,
     /// Work until the first plausible patch was found.
     pub(crate) first_after: Option<u64>,
-    /// The bits of the likeliest plausible candidate.
-    pub(crate) fewest_bits: f64,
     /// What executions that took long count for beyond one each ([`weight`]).
     pub(crate) long: u64,
     pub(crate) failing: Vec<usize>,
@@ -179,7 +170,6 @@ impl<'a> Search<'a> {
             started: Instant::now(),
             kills: BTreeMap::new(),
             first_after: None,
-            fewest_bits: f64::INFINITY,
             long: 0,
             usual: usual(&prepared.baseline),
             usual_cpu: usual_cpu(&prepared.baseline),
@@ -392,17 +382,13 @@ impl Search<'_> {
         }
         let work = self.found.stats.executions + self.long;
         let first = *self.first_after.get_or_insert(work);
-        // Few different patches at some places of a large program are hardly all: who gave a budget waits for more.
+        // One or two patches, or few of a large program of which only some places were looked at, are hardly all: a user who
+        // gave a budget waits for more.
         let is_poor = self.found.classes.len() * 2 < self.options.max_patches;
-        let is_unlikely = self.fewest_bits > LIKELY;
-        let waits = is_poor && (self.is_partial || is_unlikely) && self.options.budget.is_some();
+        let are_few = self.reportable() <= ENOUGH_OF_LOCATION;
+        let waits = (is_poor && self.is_partial || are_few) && self.options.budget.is_some();
         let may_end = !waits || self.is_over_for(SHARE_OF_FEW);
-        let effort = first * EFFORT_BEYOND_FIRST + EXECUTIONS_BEYOND_FIRST;
-        let effort = match is_unlikely {
-            true => effort * EFFORT_WHILE_UNLIKELY,
-            false => effort,
-        };
-        let is_much = work >= first + effort;
+        let is_much = work >= first + first * EFFORT_BEYOND_FIRST + EXECUTIONS_BEYOND_FIRST;
         let enough = self.options.first || may_end && is_much;
         self.found.stats.stopped_early |= enough;
         enough
@@ -441,10 +427,6 @@ impl Search<'_> {
         }) {
             return;
         }
-        let members = new.members.iter();
-        let bits =
-            members.filter_map(|(edit, kind)| self.judge.bits(new.entry, edit, *kind, new.cost));
-        self.fewest_bits = bits.fold(self.fewest_bits, f64::min);
         let (_, source) = new.changed(self.holes, self.files);
         let is_its_class = |class: &&mut FoundClass| {
             class.cost == new.cost && class.shared.is_some() && class.shared == new.shared
