@@ -1,5 +1,5 @@
-//! What is known while the candidates of one cost at one location are explored: which groups they form, how far each group
-//! has come, and which candidate is to be executed next.
+//! The state of an exploration of the candidates of one cost at one location. It has the groups of candidates, how far each
+//! group has come, and the candidate that is executed next.
 
 use std::collections::{BTreeMap, BTreeSet};
 

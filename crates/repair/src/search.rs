@@ -382,8 +382,8 @@ impl Search<'_> {
         }
         let work = self.found.stats.executions + self.long;
         let first = *self.first_after.get_or_insert(work);
-        // One or two patches, or few of a large program of which only some places were looked at, are hardly all: a user who
-        // gave a budget waits for more.
+        // No more candidates than one location may count, or few classes of a large program of which only some places were
+        // looked at, are hardly all. A user who gave a budget waits for more.
         let is_poor = self.found.classes.len() * 2 < self.options.max_patches;
         let are_few = self.reportable() <= ENOUGH_OF_LOCATION;
         let waits = (is_poor && self.is_partial || are_few) && self.options.budget.is_some();

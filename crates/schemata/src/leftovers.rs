@@ -124,7 +124,14 @@ impl Leftovers {
             .changes
             .iter()
             .any(|(path, _)| counts(path) && changes.get(path).is_none());
+        // As many files of a name that changes as the untouched program has left.
+        let count = |own: &Changes, name: &ChangingName| {
+            own.iter().filter(|(path, _)| name.is_of(path)).count()
+        };
+        let mut names = self.changing.iter().map(|(name, _)| name);
+        let are_as_many = names.all(|name| count(changes, name) == count(&self.changes, name));
         !missing
+            && are_as_many
             && changes
                 .iter()
                 .filter(|(path, _)| counts(path))
@@ -222,6 +229,9 @@ mod tests {
         assert!(leftovers.are(&left(&[("out.107", "42"), ("log", "")])));
         assert!(!leftovers.are(&left(&[("out.107", "43"), ("log", "")])));
         assert!(!leftovers.are(&left(&[("out.old", "42"), ("log", "")])));
+        assert!(!leftovers.are(&left(&[("log", "")])));
+        let two = [("out.107", "42"), ("out.108", "42"), ("log", "")];
+        assert!(!leftovers.are(&left(&two)));
     }
 
     #[test]
