@@ -208,19 +208,15 @@ impl Levels<'_, '_> {
     /// Takes one turn. Breaks if no other one is to be taken.
     fn step(&mut self) -> Result<ControlFlow<()>, RepairError> {
         let options = self.search.options;
-        let Some(begins) = self.turns.begins_level() else {
+        let begins = self.turns.begins_level();
+        let is_enough = || !options.all && self.search.reportable() >= options.max_patches;
+        let Some(begins) = begins.filter(|begins| !begins || !is_enough()) else {
+            // What was put off comes before the end.
             return Ok(match self.turns.take_up_all() {
                 true => ControlFlow::Continue(()),
                 false => ControlFlow::Break(()),
             });
         };
-        if begins && !options.all && self.search.reportable() >= options.max_patches {
-            // What costs as much and was put off comes before the end.
-            return Ok(match self.turns.take_up_all() {
-                true => ControlFlow::Continue(()),
-                false => ControlFlow::Break(()),
-            });
-        }
         if begins && self.begin_level()?.is_break() || self.declare(begins)?.is_break() {
             return Ok(ControlFlow::Break(()));
         }
