@@ -35,6 +35,7 @@ fn of(old: &str, new: &str) -> (String, Value) {
 const LOG: &str = "int logged(int); void note(const char *); int level;\n";
 
 #[test]
+#[ignore = "nightly: 5 s; a_static_variable_of_one_version_is_not_left_out goes this way"]
 fn calls_of_functions_without_a_body_have_to_be_the_same() {
     let with = |body: &str| format!("{LOG}int f(int x) {{ {body} }}\n");
     for (old, new) in [
@@ -166,6 +167,7 @@ fn the_first_call_is_not_taken_for_all_calls() {
 }
 
 #[test]
+#[ignore = "nightly: 2 s; a_static_variable_of_one_version_is_not_left_out goes this way"]
 fn output_that_is_not_flushed_is_lost() {
     let program = |body: &str| {
         format!(
@@ -274,7 +276,7 @@ fn that_an_address_is_not_kept_by_what_has_no_body_is_said() {
     assert_eq!(found, "equal", "{report:#}");
     let assumed = report["assumed"].to_string();
     assert!(
-        assumed.contains("do not look later at an object"),
+        assumed.contains("neither look at nor write to an object later"),
         "{assumed}"
     );
     let (_, report) = of(
@@ -285,6 +287,7 @@ fn that_an_address_is_not_kept_by_what_has_no_body_is_said() {
 }
 
 #[test]
+#[ignore = "nightly: 2 s; a_static_variable_of_one_version_is_not_left_out goes this way"]
 fn decimal_texts_are_the_same_where_the_numbers_are() {
     let printing = |format: &str, value: &str| {
         format!("#include <stdio.h>\nvoid f(int n) {{ printf(\"{format}\\n\", {value}); }}\n")

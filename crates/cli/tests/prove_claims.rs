@@ -113,6 +113,7 @@ fn memory_that_a_function_loses_is_a_leak() {
 }
 
 #[test]
+#[ignore = "nightly: 4 s; memory_that_a_function_loses_is_a_leak goes this way"]
 fn a_format_gets_arguments_of_its_types() {
     for text in [
         "void f(float x) { printf(\"%x\\n\", x); }",
@@ -137,6 +138,7 @@ fn a_format_gets_arguments_of_its_types() {
 }
 
 #[test]
+#[ignore = "nightly: 4 s; memory_that_a_function_loses_is_a_leak goes this way"]
 fn a_text_is_not_written_over_what_it_is_made_of() {
     for body in [
         "char b[40] = \"one\"; sprintf(b, \"%s!\", b);",
@@ -157,6 +159,7 @@ fn a_text_is_not_written_over_what_it_is_made_of() {
 }
 
 #[test]
+#[ignore = "nightly: 2 s; memory_that_a_function_loses_is_a_leak goes this way"]
 fn a_null_pointer_is_no_text() {
     for call in [
         "printf(\"%s\\n\", s)",
@@ -298,6 +301,7 @@ fn a_proof_round_by_round_says_what_later_rounds_take_for_granted() {
 }
 
 #[test]
+#[ignore = "nightly: 14 s; memory_that_a_function_loses_is_a_leak goes this way"]
 fn a_loop_that_never_ends_is_found_along_paths_too() {
     let endless = "Fails: the loop never ends";
     for (body, flags) in [
@@ -336,6 +340,7 @@ fn that_allocations_succeed_is_said() {
 }
 
 #[test]
+#[ignore = "nightly: 2 s; memory_that_a_function_loses_is_a_leak goes this way"]
 fn what_pointers_and_unions_in_structures_are_is_said() {
     for (body, expected) in [
         (
@@ -394,6 +399,7 @@ fn a_base_that_there_is_not_leaves_the_end_of_a_number_alone() {
 }
 
 #[test]
+#[ignore = "nightly: 2 s; memory_that_a_function_loses_is_a_leak goes this way"]
 fn how_large_the_result_of_a_comparison_is_is_taken_for_granted_where_that_matters() {
     let place = Place::new();
     let taken = "Taken for granted: `strcmp`: its result is the difference";
@@ -459,4 +465,33 @@ fn bytes_of_the_input_are_not_compared_with_what_scanf_finds() {
     let told = answered(&place, None, text, &["--like", "project/reference.c"]);
     let reason = "one reads standard input by bytes, and the other one by `scanf`";
     assert!(told.contains("Unknown") && told.contains(reason), "{told}");
+}
+
+#[test]
+fn others_write_later_to_what_they_got_earlier_or_inside_a_structure() {
+    let known = "Proved: the program holds for all inputs";
+    for (text, expected) in [
+        (
+            "struct job { int *done; }; void start(struct job job);\n\
+             int main(void) { int done = 1; struct job job = { &done }; start(job); assert(done == 1); return 0; }",
+            "Unknown",
+        ),
+        (
+            "void watch(int *place); void wait_for_it(void);\n\
+             int main(void) { int n = 1; watch(&n); n = 1; wait_for_it(); assert(n == 1); return 0; }",
+            "Unknown",
+        ),
+        (
+            "void fill(void **list); int next(void);\n\
+             int main(void) { void *list[2] = { 0, 0 }; int own = 3; fill(list); next(); assert(own == 3); return 0; }",
+            known,
+        ),
+        (
+            "void watch(const char *text); int next(void);\n\
+             int main(void) { int n = next(); watch(\"here\"); assert(n == n); next(); return 0; }",
+            known,
+        ),
+    ] {
+        expect(text, None, &[], &[expected]);
+    }
 }

@@ -541,8 +541,10 @@ impl Proof<'_> {
                     | InputKind::Scanned { .. }
             )
         };
-        let is_known =
-            encoding.endless.is_empty() && encoding.inputs.iter().all(|input| is_free(&input.kind));
+        // What a call in one round got, a call in the next one may write to.
+        let is_known = !encoding.is_kept_by_others
+            && encoding.endless.is_empty()
+            && encoding.inputs.iter().all(|input| is_free(&input.kind));
         is_known.then_some(encoding).ok_or(NotProved)
     }
 

@@ -136,6 +136,17 @@ impl Encoder<'_> {
 
     /// Whether no part of a number was an address.
     pub(crate) fn is_plain(&self, number: Term) -> bool {
+        self.consists_of(number, |_| false)
+    }
+
+    /// Whether a number is no address that the program made: no part of it was one, or functions without a body wrote it. These
+    /// know the addresses that they got, and no others.
+    pub(crate) fn is_plain_or_written_by_others(&self, number: Term) -> bool {
+        self.consists_of(number, |part| self.foreign.contains(&part))
+    }
+
+    /// Whether all parts of a number are constants, inputs, or what `accepts` takes.
+    fn consists_of(&self, number: Term, accepts: impl Fn(Term) -> bool) -> bool {
         let mut open = vec![number];
         let mut seen = rustc_hash::FxHashSet::default();
         while let Some(term) = open.pop() {
@@ -144,6 +155,9 @@ impl Encoder<'_> {
             }
             if seen.len() > 256 {
                 return false;
+            }
+            if accepts(term) {
+                continue;
             }
             match self.terms.node(term) {
                 Node::Apply(..) | Node::Select(..) => return false,

@@ -1,6 +1,7 @@
 //! The encoder: its state for all paths, and how it records failures, inputs and outputs.
 
 use std::{
+    collections::BTreeSet,
     hash::{Hash, Hasher},
     rc::Rc,
     sync::Arc,
@@ -174,6 +175,10 @@ pub(crate) struct Encoder<'p> {
     pub(crate) to_their_ends: bool,
     /// A function without a body was called that may keep or free what its arguments lead to.
     pub(crate) has_unknown_callee: bool,
+    /// Objects that such functions could reach: whoever kept an address may write there in any later call.
+    pub(crate) given: BTreeSet<Number>,
+    /// What functions of which nothing is known wrote.
+    pub(crate) foreign: FxHashSet<Term>,
     /// Functions that no file defines, and their numbers among `callbacks`.
     pub(crate) outside: FxHashMap<RoutineId, usize>,
     /// The function that the program begins with, and the objects that code elsewhere may write to.
@@ -277,6 +282,8 @@ impl<'p> Encoder<'p> {
             callbacks: Vec::new(),
             to_their_ends: false,
             has_unknown_callee: false,
+            given: BTreeSet::new(),
+            foreign: FxHashSet::default(),
             outside: FxHashMap::default(),
             entry: None,
             exposed: None,
@@ -306,6 +313,7 @@ impl<'p> Encoder<'p> {
             endless: self.endless,
             unknown: self.unknown,
             notes: self.notes,
+            is_kept_by_others: !self.given.is_empty(),
             unseen: self.unseen,
             outcome,
             steps: self.steps,

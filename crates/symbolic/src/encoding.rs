@@ -322,6 +322,8 @@ pub struct Encoding {
     pub unknown: Vec<Unknown>,
     /// What is taken for granted: functions without a body return anything, and the like.
     pub notes: Vec<String>,
+    /// A function without a body could reach an object, whose address it may keep for later calls.
+    pub is_kept_by_others: bool,
     /// What can be seen and is not part of the outcome.
     pub unseen: Vec<String>,
     /// What is left at the end.

@@ -32,7 +32,7 @@ const MOST_WRITTEN: u64 = 4096;
 const MOST_REACHED: usize = 256;
 
 /// What is taken for granted of functions that got an address.
-pub const NOTHING_KEPT: &str = "functions without a body do not look later at an object of which an earlier call got the address";
+pub const NOTHING_KEPT: &str = "functions without a body neither look at nor write to an object later of which an earlier call got the address";
 
 /// The format of the words of eight bytes that a function without a body can look at.
 pub const SEEN: &str = " %lx";
@@ -351,7 +351,7 @@ impl Encoder<'_> {
             self.unknown(world, reason, call.place);
             return Err(Dead);
         }
-        self.forget_content(world, number, what);
+        self.others_wrote(world, number, what);
         Ok(())
     }
 

@@ -70,6 +70,7 @@ fn loops_arrays_and_calls_give_what_they_give() {
 }
 
 #[test]
+#[ignore = "nightly: 2 s; undefined_behaviour_fails_where_the_interpreter_says goes this way"]
 fn records_unions_bit_fields_and_pointers_give_what_they_give() {
     same(
         "struct p { int x, y; }; struct q { struct p p[3]; char c; };

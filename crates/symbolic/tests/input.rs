@@ -58,6 +58,7 @@ fn bytes(source: &str, inputs: &[&str]) {
 }
 
 #[test]
+#[ignore = "nightly: 7 s; numbers_are_scanned goes this way"]
 fn bytes_are_read_until_the_end() {
     let inputs = ["", "a", "ab\n", "12 34", "xxxxxxxx", "\n\n", "a\nb\nc\n"];
     bytes(

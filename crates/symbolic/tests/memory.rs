@@ -41,6 +41,7 @@ fn small_arrays_at_unknown_indices() {
 }
 
 #[test]
+#[ignore = "nightly: 2 s; strings_and_blocks_of_unknown_content goes this way"]
 fn large_arrays_at_unknown_indices() {
     same("static int t[100000]; int f(signed char a, unsigned char b) { unsigned i = (unsigned)a * 300u;
           t[b * 390] = 7; if (i < 100000) t[i] += b + 1; t[390] = 2; return t[b * 390] + t[0] * 3 + t[780]; }");
@@ -54,6 +55,7 @@ fn large_arrays_at_unknown_indices() {
 }
 
 #[test]
+#[ignore = "nightly: 2 s; strings_and_blocks_of_unknown_content goes this way"]
 fn objects_that_meet_from_two_paths() {
     same("static int t[2000]; int f(signed char a, unsigned char b) { if (a < 0) t[b * 5] = a; else t[b] = 4;
           return t[b * 5] * 3 + t[b] + t[5]; }");
@@ -65,6 +67,7 @@ fn objects_that_meet_from_two_paths() {
 }
 
 #[test]
+#[ignore = "nightly: 2 s; strings_and_blocks_of_unknown_content goes this way"]
 fn pointers_that_lead_to_several_objects() {
     same("static int x = 1, y = 2, z[3] = { 3, 4, 5 }; int f(signed char a, unsigned char b)
           { int *p = a < 0 ? &x : b < 100 ? &y : &z[b & 3]; *p += a; int *q = p; if (q == &y) *q = 50;
@@ -127,6 +130,7 @@ fn bits_are_counted_as_compilers_do() {
 }
 
 #[test]
+#[ignore = "nightly: 2 s; strings_and_blocks_of_unknown_content goes this way"]
 fn an_index_beyond_a_member_or_a_row_is_out_of_bounds() {
     same(
         "struct s { int a[3]; int b; }; static struct s x; int f(signed char a, unsigned char b) {

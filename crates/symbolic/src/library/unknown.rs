@@ -54,7 +54,7 @@ pub(crate) fn called(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut Wor
             let reached = reachable(encoder, call, world)?;
             let what = format!("what `{}` writes", call.name);
             for &number in &reached {
-                encoder.forget_content(world, number, &what);
+                encoder.others_wrote(world, number, &what);
             }
             encoder.others_may_write(None, call, world)?;
             encoder.note(match reached.is_empty() {
@@ -130,76 +130,99 @@ fn written(
         if is_large {
             return Err(not_known(encoder, world));
         }
-        encoder.forget_content(world, number, &what);
+        encoder.others_wrote(world, number, &what);
     }
     Ok(())
 }
 
-/// The objects that a function can write to, through its arguments and the pointers that they lead to.
+/// The objects that a function can write to: through its arguments, through what an earlier call got and somebody may have kept,
+/// and through the pointers behind both.
 fn reachable(
     encoder: &mut Encoder<'_>,
     call: &Call<'_>,
     world: &mut World,
 ) -> Go<BTreeSet<Number>> {
+    let lost = |encoder: &mut Encoder<'_>, world: &World| {
+        let reason = format!(
+            "`{}` has no body, and what it may write to is not known",
+            call.name
+        );
+        encoder.unknown(world, reason, call.place);
+        Dead
+    };
     let mut found = BTreeSet::new();
+    let mut inside: Vec<Number> = encoder.given.iter().copied().collect();
+    // A structure is handed over as the address of a copy, and the copy may hold pointers.
     let mut open: Vec<Term> = call
         .arguments
         .iter()
-        .filter(|(ty, _)| *ty == Type::Ptr)
+        .filter(|(ty, _)| matches!(ty, Type::Ptr | Type::Aggregate { .. }))
         .filter_map(|&(_, value)| value)
         .collect();
-    while let Some(pointer) = open.pop() {
-        let targets = encoder.pointers.targets(encoder.terms, pointer);
-        let mut lost = targets.opaque.is_some() && !encoder.is_plain(pointer);
-        for leaf in &targets.leaves {
-            let Some(object) = world.memory.get(leaf.object).cloned() else {
+    loop {
+        if let Some(number) = inside.pop() {
+            let Some(object) = world.memory.get(number).cloned() else {
                 continue;
             };
             // It may call it.
-            lost |= matches!(object.kind, Kind::Function(_));
-            let is_written = matches!(object.kind, Kind::Global | Kind::Stack | Kind::Heap);
-            let is_stream = encoder.streams.contains_key(&leaf.object);
-            if lost {
-                break;
+            if matches!(object.kind, Kind::Function(_)) {
+                return Err(lost(encoder, world));
             }
-            if !is_written || is_stream || !found.insert(leaf.object) {
+            let is_written = matches!(object.kind, Kind::Global | Kind::Stack | Kind::Heap);
+            let is_stream = encoder.streams.contains_key(&number);
+            if !is_written || is_stream || !found.insert(number) {
                 continue;
             }
-            lost |= object.most > MOST || object.content.is_array() || found.len() > MOST_OBJECTS;
-            if lost {
-                break;
+            if object.most > MOST || object.content.is_array() || found.len() > MOST_OBJECTS {
+                return Err(lost(encoder, world));
             }
             for (at, width) in object.content.layout(0, object.most) {
                 if width == 8 {
                     open.push(object.content.read(encoder.terms, at, width).value);
                 }
             }
-        }
-        if lost {
-            let reason = format!(
-                "`{}` has no body, and what it may write to is not known",
-                call.name
-            );
-            encoder.unknown(world, reason, call.place);
-            return Err(Dead);
+        } else if let Some(pointer) = open.pop() {
+            let targets = encoder.pointers.targets(encoder.terms, pointer);
+            if targets.opaque.is_some() && !encoder.is_plain_or_written_by_others(pointer) {
+                return Err(lost(encoder, world));
+            }
+            inside.extend(targets.leaves.iter().map(|leaf| leaf.object));
+        } else {
+            break;
         }
     }
+    encoder.given.extend(&found);
     Ok(found)
 }
 
 impl Encoder<'_> {
-    /// From here on an object holds what is not known.
-    pub(crate) fn forget_content(&mut self, world: &mut World, number: Number, what: &str) {
+    /// A function of which nothing is known wrote to an object.
+    pub(crate) fn others_wrote(&mut self, world: &mut World, number: Number, what: &str) {
+        for value in self.forget_content(world, number, what) {
+            self.foreign.insert(value);
+        }
+    }
+
+    /// From here on an object holds what is not known: the values that are returned.
+    pub(crate) fn forget_content(
+        &mut self,
+        world: &mut World,
+        number: Number,
+        what: &str,
+    ) -> Vec<Term> {
+        let mut values = Vec::new();
         let Some(object) = world.memory.get(number).cloned() else {
-            return;
+            return values;
         };
         let written = self.terms.truth(true);
         for (at, width) in object.content.layout(0, object.most) {
             let value = self.open(what, Sort::Bits(width * 8));
+            values.push(value);
             if let Some(object) = world.memory.change(number) {
                 object.content.write(self.terms, at, width, value, written);
             }
         }
+        values
     }
 
     /// A function of the library that may fail was called: `errno` may be another one.
