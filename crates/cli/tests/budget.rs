@@ -44,6 +44,7 @@ fn tests_without_end_are_part_of_the_budget() {
 }
 
 #[test]
+#[ignore = "nightly: 7 s; tests_without_end_are_part_of_the_budget goes this way"]
 fn what_is_found_and_not_verified_in_time_is_counted_and_not_reported() {
     let place = driven(
         "#!/bin/sh\ncase $1 in\nless) test \"$(./max 1 2)\" = 1 ;;\nsame) test \"$(./max 3 3)\" = 0 ;;\nesac\n",

@@ -159,6 +159,7 @@ fn a_header_that_comes_before_another_one_is_seen() {
 }
 
 #[test]
+#[ignore = "nightly: 7 s; a_header_that_comes_before_another_one_is_seen goes this way"]
 fn a_damaged_cache_is_a_cold_one() {
     let place = program();
     check(&place, "-DFACTOR=2", "first");
@@ -186,6 +187,7 @@ fn a_damaged_cache_is_a_cold_one() {
 }
 
 #[test]
+#[ignore = "nightly: 4 s; a_header_that_comes_before_another_one_is_seen goes this way"]
 fn a_cache_that_cannot_be_used_is_no_error() {
     let place = program();
     let kept = place.root.join("kept");
@@ -237,6 +239,7 @@ fn the_compiler_is_started_twice_for_a_file_and_then_once() {
 }
 
 #[test]
+#[ignore = "nightly: 2 s; a_header_that_comes_before_another_one_is_seen goes this way"]
 fn files_that_are_read_together_are_what_they_are_alone() {
     let place = Place::new();
     let names: Vec<String> = (0..7)

@@ -214,6 +214,7 @@ fn the_page_of_a_validation_has_its_verdicts_and_a_cell_for_each_test() {
 }
 
 #[test]
+#[ignore = "nightly: 8 s; patches_are_fixes_of_sarif_that_an_editor_can_apply goes this way"]
 fn only_lines_that_have_changed_since_a_revision_are_changed_again() {
     let example = Place::with_max2();
     let right = fs::read_to_string(example.project().join("max.c")).unwrap();
@@ -255,6 +256,7 @@ fn only_lines_that_have_changed_since_a_revision_are_changed_again() {
 }
 
 #[test]
+#[ignore = "nightly: 3 s; patches_are_fixes_of_sarif_that_an_editor_can_apply goes this way"]
 fn a_trace_has_the_phases_and_the_commands_of_each_worker() {
     let place = Place::with_max2();
     let arguments = [
@@ -286,6 +288,7 @@ fn a_trace_has_the_phases_and_the_commands_of_each_worker() {
 }
 
 #[test]
+#[ignore = "nightly: 5 s; patches_are_fixes_of_sarif_that_an_editor_can_apply goes this way"]
 fn a_patch_is_written_into_the_users_file_when_that_is_asked_for() {
     let place = Place::with_max2();
     let before = place.snapshot();

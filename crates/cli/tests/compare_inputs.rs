@@ -38,6 +38,7 @@ fn two_pointers_may_lead_into_one_array() {
 }
 
 #[test]
+#[ignore = "nightly: 2 s; two_pointers_may_lead_to_one_object_unless_the_user_says_otherwise goes this way"]
 fn the_first_of_two_pointers_into_one_array_may_lead_behind_the_second() {
     let old = "int order(const int *p, const int *end)
 {
@@ -187,6 +188,7 @@ fn a_pointer_to_void_leads_to_bytes() {
 }
 
 #[test]
+#[ignore = "nightly: 2 s; two_pointers_may_lead_to_one_object_unless_the_user_says_otherwise goes this way"]
 fn calls_of_functions_that_arguments_lead_to_are_seen_with_their_arguments_in_order() {
     let old = "void each(void (*visit)(int, int), int n)
 {
@@ -306,6 +308,7 @@ fn any_nan_is_the_same_as_any_other() {
 }
 
 #[test]
+#[ignore = "nightly: 2 s; two_pointers_may_lead_to_one_object_unless_the_user_says_otherwise goes this way"]
 fn versions_that_fail_for_every_input_are_not_equal() {
     let old = "int at(int *table, int index) { return table[index + 100]; }\n";
     let new = "int at(int *table, int index) { return table[index + 101]; }\n";
@@ -380,6 +383,7 @@ fn bytes_of_samples_can_be_had_back() {
 }
 
 #[test]
+#[ignore = "nightly: 2 s; two_pointers_may_lead_to_one_object_unless_the_user_says_otherwise goes this way"]
 fn functions_of_headers_are_compared_and_so_is_each_function_of_files_without_main() {
     let place = Place::with_versions("#include \"old.h\"\n", "#include \"new.h\"\n");
     place.write("old.h", "static inline int half(int x) { return x / 2; }\n");

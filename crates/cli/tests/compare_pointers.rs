@@ -109,6 +109,7 @@ fn elements_of_arrays_that_are_found_are_told_apart_by_their_numbers() {
 }
 
 #[test]
+#[ignore = "nightly: 2 s; lists_that_are_linked_anew_are_compared_by_where_their_pointers_lead goes this way"]
 fn literals_that_are_returned_are_compared_by_their_text() {
     let old = "const char *sign(int n)
 {
@@ -136,6 +137,7 @@ const char *sign(int n)
 }
 
 #[test]
+#[ignore = "nightly: 2 s; lists_that_are_linked_anew_are_compared_by_where_their_pointers_lead goes this way"]
 fn memory_without_a_name_is_compared_for_being_null_only_and_that_is_said() {
     let old = "#include <stdlib.h>
 char *room(int n)
@@ -283,6 +285,7 @@ int (*choose(int n))(int) { return n > 0 ? twice : same; }
 }
 
 #[test]
+#[ignore = "nightly: 3 s; lists_that_are_linked_anew_are_compared_by_where_their_pointers_lead goes this way"]
 fn what_a_global_of_any_value_leads_to_is_not_known_when_it_is_freed() {
     let old = "#include <stdlib.h>
 static char *kept;

@@ -37,6 +37,7 @@ fn a_function_without_a_body_is_told() {
 }
 
 #[test]
+#[ignore = "nightly: 3 s; loops_are_the_same_for_any_number_of_rounds_or_differ_beyond_the_bound goes this way"]
 fn what_is_too_large_for_one_formula_is_explored_along_inputs() {
     let old = include_str!("../../../bench/compare/expression.c");
     let new = old.replace("if (operator == '%' && right != 0)", "if (operator == '%')");
@@ -105,6 +106,7 @@ fn loops_over_the_bits_of_a_number_are_followed_to_their_end_without_a_bound() {
 }
 
 #[test]
+#[ignore = "nightly: 2 s; loops_are_the_same_for_any_number_of_rounds_or_differ_beyond_the_bound goes this way"]
 fn a_budget_is_kept_where_conditions_would_be_endless_texts() {
     let kernighan =
         "int ones(unsigned x) { int n = 0; while (x) { x &= x - 1; n++; } return n; }\n";
@@ -120,6 +122,7 @@ fn a_budget_is_kept_where_conditions_would_be_endless_texts() {
 }
 
 #[test]
+#[ignore = "nightly: 2 s; loops_are_the_same_for_any_number_of_rounds_or_differ_beyond_the_bound goes this way"]
 fn a_returned_structure_is_shown_by_its_members() {
     let old = "struct date { int year, month, day; };
 struct date next(struct date today)

@@ -196,6 +196,7 @@ fn old_style_functions_and_what_is_no_c() {
 }
 
 #[test]
+#[ignore = "nightly: 5 s; mistakes_are_explained goes this way"]
 fn a_file_of_a_hundred_thousand_lines() {
     let function = |i: usize| {
         format!(

@@ -76,11 +76,13 @@ fn with_comments(bytes: &[u8]) -> Vec<u8> {
 }
 
 #[test]
+#[ignore = "nightly: 3 s; splices_and_directives_round_the_bug goes this way"]
 fn latin_1_in_comments_and_tabs_everywhere() {
     check(&with_comments(b"gr\xfc\xdfe \xa4 \xff"), "-O1");
 }
 
 #[test]
+#[ignore = "nightly: 3 s; splices_and_directives_round_the_bug goes this way"]
 fn utf_8_with_a_mark_and_carriage_returns() {
     let source = String::from_utf8(with_comments("grüße 😀".as_bytes())).unwrap();
     let source = format!("\u{feff}{}", source.replace('\n', "\r\n"));
@@ -88,6 +90,7 @@ fn utf_8_with_a_mark_and_carriage_returns() {
 }
 
 #[test]
+#[ignore = "nightly: 3 s; splices_and_directives_round_the_bug goes this way"]
 fn carriage_returns_on_some_lines_only_and_no_newline_at_the_end() {
     let source = String::from_utf8(with_comments(b"x")).unwrap();
     let source = source
@@ -97,6 +100,7 @@ fn carriage_returns_on_some_lines_only_and_no_newline_at_the_end() {
 }
 
 #[test]
+#[ignore = "nightly: 5 s; splices_and_directives_round_the_bug goes this way"]
 fn strings_in_latin_1_and_what_looks_like_trigraphs() {
     let plain = with_comments(b"what??/ ??! ???");
     let text = plain.windows(2).position(|part| part == b"0\"").unwrap();

@@ -75,6 +75,7 @@ fn every_block_is_shown(guide: &str, commands: &[&str], least: usize) {
 }
 
 #[test]
+#[ignore = "nightly: 7 s; the_guide_to_proving_shows_what_happens goes this way"]
 fn the_guide_to_comparing_shows_what_happens() {
     every_block_is_shown("docs/guide/compare.md", &["compare"], 4);
 }
@@ -86,17 +87,20 @@ fn the_guide_to_proving_shows_what_happens() {
 }
 
 #[test]
+#[ignore = "nightly: 12 s; the_guide_to_proving_shows_what_happens goes this way"]
 fn the_guides_to_repairing_show_what_happens() {
     every_block_is_shown("docs/guide/quick-start.md", &["repair"], 1);
     every_block_is_shown("docs/guide/repair.md", &["repair"], 1);
 }
 
 #[test]
+#[ignore = "nightly: 4 s; the_guide_to_proving_shows_what_happens goes this way"]
 fn the_guide_to_validating_shows_what_happens() {
     every_block_is_shown("docs/guide/validate.md", &["validate"], 1);
 }
 
 #[test]
+#[ignore = "nightly: 4 s; the_guide_to_proving_shows_what_happens goes this way"]
 fn the_guide_to_mutants_shows_what_happens() {
     every_block_is_shown("docs/guide/mutants.md", &["mutants"], 1);
 }

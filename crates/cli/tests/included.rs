@@ -73,6 +73,7 @@ fn a_header_with_functions_that_two_sources_include_is_repaired_in_both() {
 }
 
 #[test]
+#[ignore = "nightly: 3 s; a_function_in_a_header_is_repaired_though_the_makefile_does_not_know_the_header goes this way"]
 fn what_stands_behind_a_header_is_declared_nowhere_in_it() {
     let place = project();
     let arguments = ["--schemas", "declaration", "--places", "1"];
@@ -109,6 +110,7 @@ fn a_file_that_is_included_once_for_each_type_is_left_alone_with_a_reason() {
 }
 
 #[test]
+#[ignore = "nightly: 5 s; a_function_in_a_header_is_repaired_though_the_makefile_does_not_know_the_header goes this way"]
 fn patches_of_included_files_are_woven_and_have_the_verdicts_of_their_own_builds() {
     let place = project();
     place.write("all.c", "#include \"list.c\"\n#include \"main.c\"\n");
@@ -184,6 +186,7 @@ fn run_with_input(place: &Place, arguments: &[&str], input: &str) -> Output {
 }
 
 #[test]
+#[ignore = "nightly: 4 s; a_function_in_a_header_is_repaired_though_the_makefile_does_not_know_the_header goes this way"]
 fn a_source_of_another_language_that_nothing_builds_does_not_take_a_header_away() {
     let place = project();
     place.write(

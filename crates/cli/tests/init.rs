@@ -105,6 +105,7 @@ fn a_suite_that_lists_its_tests_is_split_by_its_own_list() {
 }
 
 #[test]
+#[ignore = "nightly: 2 s; a_makefile_and_a_test_program_are_described_so_that_a_repair_needs_nothing_else goes this way"]
 fn tests_of_cmake_are_those_that_ctest_lists() {
     let place = Place::new();
     place.write("max.c", MAX);
@@ -258,6 +259,7 @@ fn tests_of_a_program_that_prints_tap_may_have_signs_in_their_names() {
 }
 
 #[test]
+#[ignore = "nightly: 2 s; a_makefile_and_a_test_program_are_described_so_that_a_repair_needs_nothing_else goes this way"]
 fn the_harness_of_a_fuzzer_is_built_where_the_makefile_only_makes_its_library() {
     let place = Place::new();
     place.write(

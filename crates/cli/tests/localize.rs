@@ -94,6 +94,7 @@ fn a_program_is_seen_though_the_driver_clears_its_environment() {
 }
 
 #[test]
+#[ignore = "nightly: 2 s; a_test_that_never_ends_is_seen_where_it_is goes this way"]
 fn every_formula_has_its_own_scores() {
     let place = Place::with_max2();
     for (formula, score) in [
@@ -313,6 +314,7 @@ fn a_program_without_a_failing_test_is_no_basis() {
 }
 
 #[test]
+#[ignore = "nightly: 17 s; a_test_that_never_ends_is_seen_where_it_is goes this way"]
 fn a_large_program_is_repaired_at_its_most_suspicious_locations_only() {
     let place = Place::new();
     let mut source = String::from("#include <stdlib.h>\n");

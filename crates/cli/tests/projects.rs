@@ -120,6 +120,7 @@ fn configure_and_make_out_of_the_tree() {
 }
 
 #[test]
+#[ignore = "nightly: 5 s; configure_and_make_out_of_the_tree goes this way"]
 fn cmake_and_ninja_with_ccache_before_the_compiler() {
     let place = project();
     place.write(
@@ -200,6 +201,7 @@ const LAST: &str = "#include <stdlib.h>\n#include \"natural.h\"\n\nint natural(i
     \x20 free(cells);\n  return found;\n}\n";
 
 #[test]
+#[ignore = "nightly: 8 s; configure_and_make_out_of_the_tree goes this way"]
 fn address_sanitizer_shows_the_bug() {
     for compiler in ["gcc", "clang-19"] {
         let place = project();
@@ -271,6 +273,7 @@ fn every_standard_with_every_warning_an_error() {
 }
 
 #[test]
+#[ignore = "nightly: 4 s; configure_and_make_out_of_the_tree goes this way"]
 fn a_source_that_the_build_writes_is_left_alone() {
     let place = project();
     place.write(
@@ -317,6 +320,7 @@ fn functions_of_a_unit_that_only_includes_others_are_repaired_where_they_stand()
 }
 
 #[test]
+#[ignore = "nightly: 4 s; configure_and_make_out_of_the_tree goes this way"]
 fn a_static_function_in_a_header_of_several_files_is_repaired_or_left_alone_with_a_reason() {
     let place = project();
     place.write(

@@ -110,6 +110,7 @@ fn proposals_are_tried_beside_the_search_and_refused_ones_are_answered_with_the_
 }
 
 #[test]
+#[ignore = "nightly: 66 s; proposals_are_tried_beside_the_search_and_refused_ones_are_answered_with_the_reason goes this way"]
 fn many_proposals_are_tried_together_and_have_the_verdicts_that_each_has_by_itself() {
     let place = Place::with_max2();
     let lines: String = (0..12)
@@ -156,6 +157,7 @@ fn many_proposals_are_tried_together_and_have_the_verdicts_that_each_has_by_itse
 }
 
 #[test]
+#[ignore = "nightly: 6 s; proposals_are_tried_beside_the_search_and_refused_ones_are_answered_with_the_reason goes this way"]
 fn a_program_that_proposes_learns_what_the_search_has_found_itself() {
     let place = Place::with_max2();
     let command = r#"read task; while read -r line; do case "$line" in *'"type":"found"'*) printf '%s\n' "$line" >found; break;; esac; done
@@ -191,6 +193,7 @@ fn five_hundred_proposals_get_an_answer_each() {
 }
 
 #[test]
+#[ignore = "nightly: 2 s; proposals_are_tried_beside_the_search_and_refused_ones_are_answered_with_the_reason goes this way"]
 fn the_first_proposal_that_passes_ends_a_run_that_wants_one_patch() {
     let place = Place::with_max2();
     let lines = line("right", &condition("a >= b"));

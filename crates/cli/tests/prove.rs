@@ -152,6 +152,7 @@ fn the_first_must_set_is_of_what_the_shown_counterexample_executes() {
 }
 
 #[test]
+#[ignore = "nightly: 2 s; a_function_is_compared_with_a_reference goes this way"]
 fn the_test_of_undefined_behaviour_says_how_it_is_compiled_and_fails_then() {
     for (name, body, check) in [
         (
@@ -588,6 +589,7 @@ fn a_loop_that_constants_keep_going_for_ever_holds_as_far_as_it_is_followed() {
 }
 
 #[test]
+#[ignore = "nightly: 9 s; a_function_is_compared_with_a_reference goes this way"]
 fn without_a_bound_loops_are_followed_further_as_long_as_that_is_little_work() {
     let place = Place::new();
     let program = "#include <assert.h>\nextern int nondet_int(void);\nint main(void)\n{\n    int n = nondet_int(), i = 0, s = 0;\n    \

@@ -271,6 +271,7 @@ fn assumptions_are_made_of_all_types_of_parameters() {
 }
 
 #[test]
+#[ignore = "nightly: 2 s; an_assumption_that_cannot_be_evaluated_does_not_hold goes this way"]
 fn pointers_that_may_lead_anywhere_are_no_fault_of_the_tool() {
     let place = Place::new();
     for (name, source, flag) in [

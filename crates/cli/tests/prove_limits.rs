@@ -7,6 +7,7 @@
 use crate::common::{Place, prove};
 
 #[test]
+#[ignore = "nightly: 6 s; when_the_time_is_up_it_is_unknown_and_said_why goes this way"]
 fn a_formula_that_needs_too_much_memory_is_unknown() {
     let place = Place::new();
     // One grows while it is encoded, the other when it becomes clauses.

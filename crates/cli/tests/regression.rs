@@ -325,6 +325,7 @@ fn a_shallow_clone_says_where_its_history_ends() {
 }
 
 #[test]
+#[ignore = "nightly: 3 s; the_commit_is_found_though_others_do_not_build_and_the_test_is_newer_than_all_of_them goes this way"]
 fn what_was_built_before_the_time_was_over_is_not_built_again() {
     let (git, _) = forgetful();
     let (status, text, told) = run(&git, &["add", "--budget", "0s"]);

@@ -62,6 +62,7 @@ fn each_patch_is_proved_or_refuted_by_an_input() {
 }
 
 #[test]
+#[ignore = "nightly: 8 s; each_patch_is_proved_or_refuted_by_an_input goes this way"]
 fn a_project_is_proved_towards_a_reference_and_json_says_so() {
     let place = Place::new();
     place.write("limit.h", "#define LIMIT 10\nint limited(int n);\n");

@@ -90,6 +90,7 @@ fn settled(output: &std::process::Output) -> (serde_json::Value, u64) {
 }
 
 #[test]
+#[ignore = "nightly: 14 s; a killed run of `validate` is resumed by default"]
 fn a_killed_search_that_is_resumed_executes_nothing_twice_and_finds_the_same() {
     let place = project();
     let output = repair(&place, &[]).output().unwrap();

@@ -74,6 +74,7 @@ fn what_no_schema_changes_is_named_where_no_patch_was_found() {
 }
 
 #[test]
+#[ignore = "nightly: 2 s; what_no_schema_changes_is_named_where_no_patch_was_found goes this way"]
 fn what_no_schema_changes_is_counted_on_the_selected_lines() {
     let place = project();
     let output = place.run([

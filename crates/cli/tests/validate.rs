@@ -50,6 +50,7 @@ fn set() -> String {
 }
 
 #[test]
+#[ignore = "nightly: 4 s; a_killed_run_can_be_resumed goes this way"]
 fn the_cases_of_a_c_file_may_follow_it_as_for_repair() {
     let place = Place::with_max2();
     fs::rename(
@@ -66,6 +67,7 @@ fn the_cases_of_a_c_file_may_follow_it_as_for_repair() {
 }
 
 #[test]
+#[ignore = "nightly: 2 s; a_killed_run_can_be_resumed goes this way"]
 fn a_diff_of_a_c_file_may_change_what_lies_beside_it() {
     let place = Place::with_max2();
     place.write("README", "max: the larger one\n");
@@ -216,6 +218,7 @@ fn json_jsonl_and_junit_say_the_same() {
 }
 
 #[test]
+#[ignore = "nightly: 2 s; a_killed_run_can_be_resumed goes this way"]
 fn nothing_plausible_is_exit_status_1() {
     let place = Place::with_max2();
     let output = run(&place, &["project/max.c", "-"], &condition("a < b"));
@@ -374,6 +377,7 @@ fn a_killed_run_can_be_resumed() {
 }
 
 #[test]
+#[ignore = "nightly: 2 s; a_killed_run_can_be_resumed goes this way"]
 fn what_the_build_itself_executes_is_built_with_each_patch() {
     let place = Place::new();
     place.write(
@@ -472,6 +476,7 @@ fn a_patch_of_comments_does_what_the_untouched_program_does_unless_it_is_another
 }
 
 #[test]
+#[ignore = "nightly: 2 s; a_killed_run_can_be_resumed goes this way"]
 fn miscounted_hunks_are_counted_and_that_is_said() {
     let place = Place::with_max2();
     let input = "--- a/max.c\n+++ b/max.c\n@@ -8,9 +8,7 @@\n-  if (a > b) {\n+  if (a) {\n\n";
@@ -530,6 +535,7 @@ fn a_loop_does_not_vouch_for_a_recursion_that_needs_more_of_the_stack() {
 }
 
 #[test]
+#[ignore = "nightly: 2 s; a_killed_run_can_be_resumed goes this way"]
 fn nobody_vouches_for_a_larger_array() {
     let place = Place::new();
     let source = "#include <stdio.h>\n#include <string.h>\n\nstatic int zeros(int n)\n{\n    char text[64];\n    int found = 0;\n\
@@ -642,6 +648,7 @@ fn plausible_patches_are_told_apart_by_inputs_and_answers() {
 }
 
 #[test]
+#[ignore = "nightly: 14 s; a_killed_run_can_be_resumed goes this way"]
 fn a_patch_that_is_wrong_for_one_number_is_told_from_the_right_one() {
     let (place, set) = larger();
     let rare = "--- a/larger.c\n+++ b/larger.c\n@@ -6 +6 @@\n-  printf(\"%d\\n\", b);\n\

@@ -62,6 +62,7 @@ fn a_test_that_fails_by_whitespace_alone_is_said_to() {
 }
 
 #[test]
+#[ignore = "nightly: 5 s; an_output_that_is_expected_without_the_newline_that_others_have_is_told goes this way"]
 fn repair_and_localize_and_validate_ignore_it_alike() {
     let place = place();
     let (report, messages) = json(&place, &["repair", "project/program.c", FLAG, "--first"]);

@@ -40,6 +40,7 @@ fn repair_program(source: &str, arguments: &[&str]) -> Run {
 }
 
 #[test]
+#[ignore = "nightly: 7 s; what_the_compiler_does_not_accept_costs_no_more_than_itself goes this way"]
 fn a_head_of_a_loop_with_blanks_before_its_semicolons_is_like_any_other() {
     let run = repair_program(
         "// case 0 => 0\n\
@@ -149,6 +150,7 @@ fn what_the_compiler_does_not_accept_costs_no_more_than_itself() {
 }
 
 #[test]
+#[ignore = "nightly: 7 s; what_the_compiler_does_not_accept_costs_no_more_than_itself goes this way"]
 fn where_no_message_tells_what_does_not_compile_it_is_found_by_halves() {
     let place = Place::new();
     place.write_program(POISONED);
@@ -253,6 +255,7 @@ fn where_tests_pass_by_what_was_never_written_another_pattern_makes_them_fail_ag
 }
 
 #[test]
+#[ignore = "nightly: 3 s; what_the_compiler_does_not_accept_costs_no_more_than_itself goes this way"]
 fn a_failing_test_that_does_not_get_to_the_program_is_set_aside_out_loud() {
     let place = Place::new();
     place.write(
@@ -301,6 +304,7 @@ fn a_failing_test_that_does_not_get_to_the_program_is_set_aside_out_loud() {
 }
 
 #[test]
+#[ignore = "nightly: 3 s; what_the_compiler_does_not_accept_costs_no_more_than_itself goes this way"]
 fn a_function_in_which_no_change_is_sought_is_named_with_the_reason_and_the_place() {
     let run = repair_program(
         "// case 3 => low\n\
@@ -355,6 +359,7 @@ fn a_constant_local_structure_costs_its_function_no_more_than_what_would_assign_
 }
 
 #[test]
+#[ignore = "nightly: 9 s; what_the_compiler_does_not_accept_costs_no_more_than_itself goes this way"]
 fn an_expression_of_a_thousand_terms_is_searched_in_parts() {
     let terms: Vec<String> = (0..1000).map(|n| format!("v{}", n % 4)).collect();
     let source = format!(

@@ -77,6 +77,7 @@ fn line_of(source: &str, part: &str) -> u32 {
 }
 
 #[test]
+#[ignore = "nightly: 5 s; what_one_exploration_looked_at_another_one_goes_on_with goes this way"]
 fn a_difference_deep_in_loops_over_strings_is_found() {
     for (from, to) in [
         (

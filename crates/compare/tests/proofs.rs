@@ -4,6 +4,7 @@ use crate::common::{Asked, compared};
 use patchwright_compare::{Kind, Strategy, Verdict, executes_change};
 
 #[test]
+#[ignore = "nightly: 4 s; functions_of_which_nothing_is_known_are_what_they_are_where_versions_differ goes this way"]
 fn products_that_are_written_otherwise_are_the_same_and_what_is_added_to_them_is_found() {
     let old = "unsigned f(unsigned a, unsigned b) { return a * a - b * b; }\n";
     let new = "unsigned f(unsigned a, unsigned b) { return (a - b) * (a + b); }\n";

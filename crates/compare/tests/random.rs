@@ -441,6 +441,7 @@ fn check_paths(seed: u64, seconds: Option<u64>, counts: &mut Counts) -> Result<(
 /// As [`what_is_said_of_partitions_is_what_executions_do`], where both versions are followed along one input after the other:
 /// what is said of each pair of paths holds for all its inputs, and the paths are those of all inputs (theorem 2).
 #[test]
+#[ignore = "nightly: 6 s; what_is_said_of_partitions_is_what_executions_do goes this way"]
 fn what_is_said_of_paths_is_what_executions_do() {
     let first = number("COMPARE_FIRST", 703);
     let seconds = number("COMPARE_SECONDS", 3);

@@ -8,6 +8,7 @@ fn loops(old: &str, new: &str) -> Option<usize> {
 }
 
 #[test]
+#[ignore = "nightly: 2 s; who_fails_in_a_round_fails_in_both_or_is_not_proved goes this way"]
 fn loops_that_do_the_same_in_each_round_are_the_same_for_any_number_of_rounds() {
     let old = "int f(int n, unsigned k) { unsigned h = k; int i;\n\
                for (i = 0; i < n; i++) { if (h & 1) h = h * 3 + 1; else h = h / 2; }\n\
@@ -25,6 +26,7 @@ fn loops_that_do_the_same_in_each_round_are_the_same_for_any_number_of_rounds() 
 }
 
 #[test]
+#[ignore = "nightly: 3 s; who_fails_in_a_round_fails_in_both_or_is_not_proved goes this way"]
 fn a_loop_may_count_down_where_the_other_one_counts_up() {
     let old = "double f(double x, int n) { double r = 1; for (int i = 0; i < n; i++) r = r * x; return r; }\n";
     let new = "double f(double x, int n) { double r = 1; int i = n; while (i > 0) { r = x * r; i--; } return r; }\n";
@@ -35,6 +37,7 @@ fn a_loop_may_count_down_where_the_other_one_counts_up() {
 }
 
 #[test]
+#[ignore = "nightly: 2 s; who_fails_in_a_round_fails_in_both_or_is_not_proved goes this way"]
 fn loops_within_loops_and_loops_one_after_the_other_are_followed() {
     let old = "int f(int n, int m) { int c = 0;\n\
                for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) c ^= i * 31 + j;\n\

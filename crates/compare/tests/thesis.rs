@@ -206,6 +206,7 @@ fn quotients_and_rests_of_powers_of_two_are_said_as_such() {
 }
 
 #[test]
+#[ignore = "nightly: 2 s; quotients_and_rests_of_powers_of_two_are_said_as_such goes this way"]
 fn conditions_are_ranges_where_signs_do_not_matter_and_say_no_shift_of_what_may_be_negative() {
     let said = |old: &str, new: &str| -> Vec<String> {
         let answer = compared(old, new, &Asked::function("f"));

@@ -147,6 +147,7 @@ fn so_do_those_that_read_on_where_nothing_more_comes_or_read_the_same_again() {
 }
 
 #[test]
+#[ignore = "nightly: 3 s; loops_that_come_back_to_their_state_or_only_count_never_end goes this way"]
 fn what_reads_where_more_may_come_is_waited_for() {
     let folder = folder();
     folder.write("data", "words");
@@ -261,6 +262,7 @@ fn threads_that_wait_for_each_other_never_end() {
 }
 
 #[test]
+#[ignore = "nightly: 7 s; loops_that_come_back_to_their_state_or_only_count_never_end goes this way"]
 fn threads_that_somebody_will_wake_are_waited_for() {
     let folder = folder();
     for (number, (body, ending)) in [

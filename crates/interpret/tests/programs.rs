@@ -30,6 +30,7 @@ pub fn prints(source: &str, input: &str) -> String {
 }
 
 #[test]
+#[ignore = "nightly: 5 s; what_verifiers_understand_is_understood goes this way"]
 fn undefined_behaviour_ends_a_program_with_its_kind_and_line() {
     use Undefined::*;
     let header = "#include <stdlib.h>\n#include <string.h>\n#include <stdarg.h>\n";

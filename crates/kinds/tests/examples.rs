@@ -114,6 +114,7 @@ fn a_line_for_each_word(_: &mut Reader, source: &str) -> String {
 }
 
 #[test]
+#[ignore = "nightly: 8 s; as_they_are_written goes this way"]
 fn with_comments_everywhere() {
     some_pass(1);
 }
@@ -135,6 +136,7 @@ fn comments_everywhere(_: &mut Reader, source: &str) -> String {
 }
 
 #[test]
+#[ignore = "nightly: 9 s; as_they_are_written goes this way"]
 fn with_other_names() {
     some_pass(2);
 }
@@ -192,11 +194,13 @@ fn with_more_parentheses() {
 }
 
 #[test]
+#[ignore = "nightly: 14 s; as_they_are_written goes this way"]
 fn with_braces_round_each_statement() {
     some_pass(4);
 }
 
 #[test]
+#[ignore = "nightly: 14 s; as_they_are_written goes this way"]
 fn with_operands_the_other_way_round() {
     some_pass(5);
 }

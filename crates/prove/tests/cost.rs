@@ -46,6 +46,7 @@ fn faults(reader: &mut Reader) -> Vec<(Vec<Change>, String)> {
 }
 
 #[test]
+#[ignore = "nightly: 7 s; it counts questions, and no answer depends on it"]
 fn few_patches_of_the_many_are_asked_about() {
     let mut reader = Reader::new();
     let library = reader.library();

@@ -87,6 +87,7 @@ fn fail_wherever_executed(programs: &[(&str, &str)]) {
 }
 
 #[test]
+#[ignore = "nightly: 8 s; old_style_definitions_get_promoted_arguments goes this way"]
 fn arrays_of_arrays_are_made() {
     fail_wherever_executed(&[
         ("rows", "void f(int m[2][3]) {\n assert(m[1][2] != 7); }"),
@@ -125,6 +126,7 @@ fn arrays_of_arrays_are_made() {
 }
 
 #[test]
+#[ignore = "nightly: 9 s; old_style_definitions_get_promoted_arguments goes this way"]
 fn members_that_are_const_get_their_values() {
     fail_wherever_executed(&[
         (
@@ -183,6 +185,7 @@ fn members_that_are_const_get_their_values() {
 }
 
 #[test]
+#[ignore = "nightly: 8 s; old_style_definitions_get_promoted_arguments goes this way"]
 fn what_pointers_to_const_lead_to_is_made() {
     fail_wherever_executed(&[
         (
@@ -233,6 +236,7 @@ fn what_pointers_to_const_lead_to_is_made() {
 }
 
 #[test]
+#[ignore = "nightly: 4 s; old_style_definitions_get_promoted_arguments goes this way"]
 fn enumerations_and_pointers_to_functions_are_made() {
     fail_wherever_executed(&[
         (
@@ -291,6 +295,7 @@ fn old_style_definitions_get_promoted_arguments() {
 }
 
 #[test]
+#[ignore = "nightly: 4 s; old_style_definitions_get_promoted_arguments goes this way"]
 fn arrays_whose_length_is_a_parameter_lead_to_elements() {
     fail_wherever_executed(&[
         (
@@ -323,6 +328,7 @@ fn arrays_whose_length_is_a_parameter_lead_to_elements() {
 }
 
 #[test]
+#[ignore = "nightly: 4 s; old_style_definitions_get_promoted_arguments goes this way"]
 fn const_objects_of_other_files_begin_with_their_values() {
     fail_wherever_executed(&[
         (

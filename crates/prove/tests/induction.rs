@@ -58,6 +58,7 @@ fn check(cases: &[(&str, Option<usize>)]) {
 }
 
 #[test]
+#[ignore = "nightly: 4 s; what_fails_in_a_late_round_or_is_not_known_is_not_proved goes this way"]
 fn what_grows_in_step_from_anywhere_and_what_sums_come_to_is_found() {
     check(&[
         // From 1 on, and with an offset.
@@ -100,6 +101,7 @@ fn what_grows_in_step_from_anywhere_and_what_sums_come_to_is_found() {
 }
 
 #[test]
+#[ignore = "nightly: 3 s; what_fails_in_a_late_round_or_is_not_known_is_not_proved goes this way"]
 fn what_holds_in_each_round_is_found_and_what_follows_from_it_is_proved() {
     check(&[
         (
@@ -214,6 +216,7 @@ const NATIVE: &str = "#include <stdio.h>\n#include <setjmp.h>\nstatic jmp_buf ou
     return 0; }\n";
 
 #[test]
+#[ignore = "nightly: 5 s; what_fails_in_a_late_round_or_is_not_known_is_not_proved goes this way"]
 fn what_is_proved_of_random_loops_holds_in_all_their_executions() {
     // `PATCHWRIGHT_RANDOM=N` tries N loops, `PATCHWRIGHT_SEED=S` others.
     let number = |name: &str, default: u64| {
@@ -260,6 +263,7 @@ fn what_is_proved_of_random_loops_holds_in_all_their_executions() {
 }
 
 #[test]
+#[ignore = "nightly: 4 s; what_fails_in_a_late_round_or_is_not_known_is_not_proved goes this way"]
 fn loops_end_where_some_number_gets_less_with_each_round() {
     let ends = [
         "int f(int n) { int i = 0; while (i < n) i++; return 0; }",

@@ -65,6 +65,7 @@ fn are_answered_rightly(first: usize) {
 }
 
 #[test]
+#[ignore = "nightly: 21 s; `programs` and `exhaustive` ask the same engine"]
 fn programs_of_many_kinds_are_answered_rightly() {
     are_answered_rightly(0);
 }

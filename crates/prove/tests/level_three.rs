@@ -173,6 +173,7 @@ fn a_program_of_one_change_at_most_has_the_same_repairs() {
 }
 
 #[test]
+#[ignore = "nightly: 3 s; a_fault_is_repaired_by_one_change goes this way"]
 fn a_search_goes_on_after_another_one_without_saying_again_what_is_known() {
     let (right, wrong) = FAULTS[0];
     let (before, after) = with_fault(right, wrong, |sources, own| {

@@ -153,6 +153,7 @@ const PROGRAMS: &[&str] = &[
 ];
 
 #[test]
+#[ignore = "nightly: 9 s; what_is_trusted_is_not_changed goes this way"]
 fn mutants_of_levels_one_and_two_mean_what_the_meta_program_means() {
     for body in PROGRAMS {
         agree(body, Level::One);

@@ -34,14 +34,32 @@ fn named(verdict: &Verdict) -> String {
     }
 }
 
+/// The program whose question takes a minute: what a sum of floating-point numbers is rounded to.
+const LONG: &str = "rounding.c";
+
 #[test]
 fn programs_have_the_verdicts_that_they_are_known_to_have() {
+    let mut all = programs();
+    assert!(all.len() >= 25);
+    all.retain(|(name, _)| name != LONG);
+    check(&all);
+}
+
+#[test]
+#[ignore = "nightly: 20 s; programs_have_the_verdicts_that_they_are_known_to_have has two programs of floating point"]
+fn what_sums_are_rounded_to_is_known() {
+    let mut all = programs();
+    all.retain(|(name, _)| name == LONG);
+    assert_eq!(all.len(), 1);
+    check(&all);
+}
+
+/// Asks each program what its file says, executes each counterexample, and compares the verdicts.
+fn check(programs: &[(String, String)]) {
     let mut reader = Reader::new();
     let library = reader.library();
     let mut wrong = Vec::new();
-    let all = programs();
-    assert!(all.len() >= 25);
-    for (name, text) in &all {
+    for (name, text) in programs {
         let asked = Asked::read(text);
         let sources = [reader.source(name, text)];
         let started = std::time::Instant::now();

@@ -190,6 +190,7 @@ int main(int argc, char **argv) {
 }
 
 #[test]
+#[ignore = "nightly: 8 s; verdicts_of_candidates_with_pointers_and_members_are_those_of_plain_execution goes this way"]
 fn verdicts_of_floating_candidates_are_those_of_plain_execution() {
     assert_telling(compare(&Subject {
         source: r#"#include <stdio.h>
@@ -230,6 +231,7 @@ int main(int argc, char **argv) {
 }
 
 #[test]
+#[ignore = "nightly: 9 s; verdicts_of_candidates_with_pointers_and_members_are_those_of_plain_execution goes this way"]
 fn verdicts_of_candidates_round_calls_with_effects_are_those_of_plain_execution() {
     assert_telling(compare(&Subject {
         source: r#"#include <stdio.h>
@@ -404,6 +406,7 @@ int main(int argc, char **argv) {
 }
 
 #[test]
+#[ignore = "nightly: 5 s; verdicts_of_candidates_with_pointers_and_members_are_those_of_plain_execution goes this way"]
 fn verdicts_of_candidates_with_bit_fields_are_those_of_plain_execution() {
     assert_telling(compare(&Subject {
         schemas: ALL,
@@ -495,6 +498,7 @@ int main(int argc, char **argv) {
 }
 
 #[test]
+#[ignore = "nightly: 9 s; verdicts_of_candidates_with_pointers_and_members_are_those_of_plain_execution goes this way"]
 fn verdicts_of_functions_that_the_library_has_as_macros_are_those_of_plain_execution() {
     let schemas = Schemas {
         function: true,
@@ -547,6 +551,7 @@ int main(int argc, char **argv) {
 }
 
 #[test]
+#[ignore = "nightly: 4 s; verdicts_of_candidates_with_pointers_and_members_are_those_of_plain_execution goes this way"]
 fn verdicts_in_arguments_of_macros_that_look_at_types_are_those_of_plain_execution() {
     let (pass, fail, _) = compare(&Subject {
         source: r#"#include <stdio.h>

@@ -180,6 +180,7 @@ int main(int argc, char **argv) {
 }
 
 #[test]
+#[ignore = "nightly: 4 s; verdicts_of_other_calls_and_moved_statements_are_those_of_plain_execution goes this way"]
 fn verdicts_of_exchanged_subscripts_and_compared_strings_are_those_of_plain_execution() {
     let (pass, fail, _) = compare(&Subject {
         source: r#"#include <stdio.h>
@@ -238,6 +239,7 @@ int main(int argc, char **argv) {
 }
 
 #[test]
+#[ignore = "nightly: 4 s; verdicts_of_other_calls_and_moved_statements_are_those_of_plain_execution goes this way"]
 fn verdicts_of_other_formats_and_functions_as_values_are_those_of_plain_execution() {
     let (pass, fail, _) = compare(&Subject {
         source: r#"#include <stdio.h>

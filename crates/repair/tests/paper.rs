@@ -174,6 +174,7 @@ fn assignments_of_equal_values_at_equivalent_places_are_one_class() {
 /// Table 4: both relations together need fewer executions than each by itself, and these fewer than none.
 /// What is plausible is the same.
 #[test]
+#[ignore = "nightly: 5 s; one_assignment_at_two_places_without_a_use_between_them_is_one_class goes this way"]
 fn each_relation_gives_the_same_patches_with_more_executions_than_both() {
     let both = explored(&GZIP, |_| {}).0.stats;
     let value = explored(&GZIP, |options| options.relations = Relations::Value);

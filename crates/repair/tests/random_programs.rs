@@ -114,7 +114,7 @@ proptest! {
         cases: std::env::var("PATCHWRIGHT_PROPERTY_CASES")
             .ok()
             .and_then(|cases| cases.parse().ok())
-            .unwrap_or(2),
+            .unwrap_or(1),
         max_shrink_iters: 0,
         failure_persistence: None,
         ..Config::default()

@@ -149,6 +149,7 @@ fn the_same_mistake_at_two_places_is_mended_at_both() {
 }
 
 #[test]
+
 fn two_mistakes_that_fail_tests_of_their_own_are_mended_together() {
     let outcome = repaired(AGES, &AGES_CASES, 2);
     let first = &diffs(&outcome)[0];

@@ -78,6 +78,7 @@ fn a_small_program_is_searched_further_when_the_most_suspicious_locations_are_no
 }
 
 #[test]
+#[ignore = "nightly: 4 s; a_small_program_is_searched_further_when_the_most_suspicious_locations_are_not_enough goes this way"]
 fn a_large_program_is_searched_further_statement_by_statement() {
     let more: String = (0..900)
         .map(|number| format!("int filler_{number}(int n) {{ return n + {number} * n; }}\n"))

@@ -54,6 +54,7 @@ fn of_main() -> Vec<(String, String)> {
 }
 
 #[test]
+#[ignore = "nightly: 9 s; where_every_weaving_changes_the_program_nobody_is_looked_for_long goes this way"]
 fn who_changes_the_program_by_being_woven_is_handed_back_and_the_others_are_woven_again() {
     let of_main = of_main();
     let mut changes: Vec<(&str, &str, &str)> = of_main

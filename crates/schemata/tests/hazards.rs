@@ -45,6 +45,7 @@ fn options() -> Options {
 }
 
 #[test]
+#[ignore = "nightly: 10 s; processes_that_lost_their_environment_find_the_channel goes this way"]
 fn traps_endless_loops_and_missing_symbols_are_the_patchs_own() {
     let mut subject = Subject::new(PROGRAM, &[("1", "1\n"), ("5", "9\n"), ("9", "13\n")]);
     subject.timeout = std::time::Duration::from_secs(3);
@@ -149,6 +150,7 @@ fn fates_of_telling(changes: &[(&str, &str)]) -> Vec<Fate> {
 }
 
 #[test]
+#[ignore = "nightly: 2 s; processes_that_lost_their_environment_find_the_channel goes this way"]
 fn what_says_on_which_line_it_stands_says_another_when_lines_are_added_before_it() {
     let fates = fates_of_telling(&[
         ("    n = n / by;\n", "    n = n / by;\n    n += 0;\n"),
@@ -163,6 +165,7 @@ fn what_says_on_which_line_it_stands_says_another_when_lines_are_added_before_it
 }
 
 #[test]
+#[ignore = "nightly: 2 s; processes_that_lost_their_environment_find_the_channel goes this way"]
 fn arguments_of_a_macro_of_which_nothing_is_left_are_no_place_for_an_alternative() {
     let fates = fates_of_telling(&[
         ("          by);\n", "          by - 1);\n"),
@@ -191,6 +194,7 @@ fn an_error_in_the_text_of_a_macro_is_one_of_where_it_is_used() {
 }
 
 #[test]
+#[ignore = "nightly: 2 s; processes_that_lost_their_environment_find_the_channel goes this way"]
 fn where_warnings_are_errors_they_keep_a_patch_from_compiling() {
     let mut subject = Subject::new(PROGRAM, &[("1", "1\n")]);
     subject.cflags = ["-Wall", "-Wextra", "-Werror", "-O2"]
@@ -297,6 +301,7 @@ int main(int argc, char **argv)
 ";
 
 #[test]
+#[ignore = "nightly: 2 s; processes_that_lost_their_environment_find_the_channel goes this way"]
 fn patches_part_in_any_of_the_processes_of_a_test() {
     let script = "#!/bin/sh\n\
         test \"$(./prog 1)\" = 2 && test \"$(./prog 2)\" = 3 && test \"$1\" = one || test \"$(./prog 5)\" = 6\n";
@@ -342,6 +347,7 @@ fn a_static_program_is_handed_back() {
 }
 
 #[test]
+#[ignore = "nightly: 2 s; processes_that_lost_their_environment_find_the_channel goes this way"]
 fn an_alternative_that_writes_over_what_is_to_undo_it_decides_about_no_other_patch() {
     const SORT: &str = "\
 #include <stdio.h>
@@ -410,6 +416,7 @@ int main(int argc, char **argv)
 }
 
 #[test]
+#[ignore = "nightly: 2 s; processes_that_lost_their_environment_find_the_channel goes this way"]
 fn of_patches_that_use_the_word_of_a_missing_symbol_the_one_where_the_linker_says_is_apart() {
     let mut subject = Subject::new(PROGRAM, &[("1", "1\n"), ("5", "9\n"), ("9", "13\n")]);
     subject.cflags.push("-g".into());
@@ -430,6 +437,7 @@ fn of_patches_that_use_the_word_of_a_missing_symbol_the_one_where_the_linker_say
 }
 
 #[test]
+#[ignore = "nightly: 2 s; processes_that_lost_their_environment_find_the_channel goes this way"]
 fn what_has_no_value_in_a_patched_function_depends_on_the_build_and_is_handed_back() {
     const LESS: &str = "\
 #include <stdio.h>
@@ -487,6 +495,7 @@ int main(int argc, char **argv)
 }
 
 #[test]
+#[ignore = "nightly: 3 s; processes_that_lost_their_environment_find_the_channel goes this way"]
 fn macros_that_an_included_source_asks_for_or_another_definition_are_not_replaced() {
     let source = "\
 #include <stdio.h>
@@ -536,6 +545,7 @@ int main(void)
 }
 
 #[test]
+#[ignore = "nightly: 6 s; processes_that_lost_their_environment_find_the_channel goes this way"]
 fn a_source_that_is_compiled_twice_is_woven_whether_or_not_to_the_same_text() {
     let source = "\
 #include <stdio.h>
@@ -573,6 +583,7 @@ int main(void)
 }
 
 #[test]
+#[ignore = "nightly: 2 s; processes_that_lost_their_environment_find_the_channel goes this way"]
 fn what_is_called_when_a_variable_goes_is_called_once() {
     let source = "\
 #include <stdio.h>

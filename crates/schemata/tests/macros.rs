@@ -88,6 +88,7 @@ fn subject() -> Subject {
 }
 
 #[test]
+#[ignore = "nightly: 4 s; patches_that_the_first_test_does_not_reach_are_told_by_it_before_any_is_woven goes this way"]
 fn macros_and_directives_are_woven_as_what_becomes_of_functions() {
     let found = as_plainly(
         &subject(),
@@ -119,6 +120,7 @@ fn macros_and_directives_are_woven_as_what_becomes_of_functions() {
 }
 
 #[test]
+#[ignore = "nightly: 3 s; patches_that_the_first_test_does_not_reach_are_told_by_it_before_any_is_woven goes this way"]
 fn text_that_is_not_compiled_changes_nothing() {
     let found = as_plainly(
         &subject(),
@@ -162,6 +164,7 @@ fn what_is_not_of_functions_only_is_built_by_itself() {
 }
 
 #[test]
+#[ignore = "nightly: 3 s; patches_that_the_first_test_does_not_reach_are_told_by_it_before_any_is_woven goes this way"]
 fn what_c_does_not_define_counts_in_tests_that_reach_it() {
     let text = PROGRAM.replacen("    sum = 0;\n", "", 1);
     let options = Options::default();

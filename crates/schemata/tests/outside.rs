@@ -229,6 +229,7 @@ fn what_only_the_patch_names_is_woven() {
 }
 
 #[test]
+#[ignore = "nightly: 4 s; what_others_would_see_is_built_apart goes this way"]
 fn a_changed_definition_is_another_one_beside_the_first() {
     let source = |from: &str, to: &str| {
         assert!(SOURCE.contains(from), "{from}");
@@ -388,6 +389,7 @@ fn what_others_would_see_is_built_apart() {
 }
 
 #[test]
+#[ignore = "nightly: 2 s; what_others_would_see_is_built_apart goes this way"]
 fn a_helper_with_attributes_is_woven() {
     compare(&[
         (
@@ -410,6 +412,7 @@ fn a_helper_with_attributes_is_woven() {
 }
 
 #[test]
+#[ignore = "nightly: 3 s; what_others_would_see_is_built_apart goes this way"]
 fn a_function_that_names_itself_is_not_woven_under_another_name() {
     let told = |code: &str| {
         with(
@@ -432,6 +435,7 @@ fn a_function_that_names_itself_is_not_woven_under_another_name() {
 }
 
 #[test]
+#[ignore = "nightly: 3 s; what_others_would_see_is_built_apart goes this way"]
 fn a_function_with_a_head_for_each_standard_is_checked_without_the_other_head() {
     let head = "#ifdef OLD\nstatic int size(text)\n  const char *text;\n#else\nstatic int size(const char *text)\n#endif\n";
     let new_first = "#ifndef OLD\nstatic int size(const char *text)\n#else\nstatic int size(text)\n  const char *text;\n#endif\n";

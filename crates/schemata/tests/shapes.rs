@@ -97,6 +97,7 @@ fn all_are_woven(changes: &[&[(&str, &str)]]) {
 }
 
 #[test]
+#[ignore = "nightly: 2 s; what_cannot_be_woven_leaves_the_others_together goes this way"]
 fn cases_of_a_switch_are_added_and_taken_away() {
     all_are_woven(&[
         &[(
@@ -118,6 +119,7 @@ fn cases_of_a_switch_are_added_and_taken_away() {
 }
 
 #[test]
+#[ignore = "nightly: 2 s; what_cannot_be_woven_leaves_the_others_together goes this way"]
 fn a_jump_comes_with_its_label_in_another_hunk() {
     all_are_woven(&[
         &[
@@ -149,6 +151,7 @@ fn a_jump_comes_with_its_label_in_another_hunk() {
 }
 
 #[test]
+#[ignore = "nightly: 2 s; what_cannot_be_woven_leaves_the_others_together goes this way"]
 fn a_loop_becomes_another_kind_of_loop() {
     all_are_woven(&[
         &[
@@ -168,6 +171,7 @@ fn a_loop_becomes_another_kind_of_loop() {
 }
 
 #[test]
+#[ignore = "nightly: 2 s; what_cannot_be_woven_leaves_the_others_together goes this way"]
 fn an_argument_that_its_macro_repeats_is_tried_once_for_each_use() {
     let found = validated(&[
         &[("MAX(s->width * 2,", "MAX(s->width * 2 - 0,")],
@@ -183,6 +187,7 @@ fn an_argument_that_its_macro_repeats_is_tried_once_for_each_use() {
 }
 
 #[test]
+#[ignore = "nightly: 4 s; what_cannot_be_woven_leaves_the_others_together goes this way"]
 fn what_a_variable_begins_with_is_a_place_of_its_own() {
     let program = "\
 #include <stdio.h>
@@ -270,6 +275,7 @@ fn what_cannot_be_woven_leaves_the_others_together() {
 }
 
 #[test]
+#[ignore = "nightly: 4 s; what_cannot_be_woven_leaves_the_others_together goes this way"]
 fn a_function_whose_branches_of_directives_close_the_same_brace_is_woven() {
     const BRANCHES: &str = "\
 #include <stdio.h>

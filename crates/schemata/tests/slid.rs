@@ -120,6 +120,7 @@ fn lines() -> Subject {
 }
 
 #[test]
+#[ignore = "nightly: 2 s; a_helper_is_woven_wherever_the_difference_says_that_it_begins goes this way"]
 fn a_head_that_takes_fewer_lines_moves_what_says_on_which_line_it_stands() {
     let one = "static int one(int x)\n{\n    int v = 0;\n\n    v = x;\n    return v;\n}\n";
     as_plainly(
@@ -142,6 +143,7 @@ fn a_head_that_takes_fewer_lines_moves_what_says_on_which_line_it_stands() {
 }
 
 #[test]
+#[ignore = "nightly: 2 s; a_helper_is_woven_wherever_the_difference_says_that_it_begins goes this way"]
 fn a_macro_becomes_a_declaration_of_its_name() {
     as_plainly(
         &lines(),
@@ -162,6 +164,7 @@ fn a_macro_becomes_a_declaration_of_its_name() {
 }
 
 #[test]
+#[ignore = "nightly: 2 s; a_helper_is_woven_wherever_the_difference_says_that_it_begins goes this way"]
 fn a_macro_that_a_function_defines_is_that_of_what_stands_behind_it() {
     as_plainly(
         &lines(),

@@ -80,6 +80,7 @@ fn what_surely_does_not_compile_is_found_together_wherever_it_stands() {
 }
 
 #[test]
+#[ignore = "nightly: 4 s; what_is_left_out_may_be_any_text goes this way"]
 fn what_one_patch_redefines_says_nothing_of_the_others() {
     let source = "\
 #include <stdio.h>
@@ -136,6 +137,7 @@ int main(int argc, char **argv)
 }
 
 #[test]
+#[ignore = "nightly: 2 s; what_is_left_out_may_be_any_text goes this way"]
 fn arrays_with_other_elements_are_compiled_together() {
     let (found, failing) = validated(&[
         &[("{ 3, 1, 4, 1 }", "{ 3, 1, 4, 2 }")],

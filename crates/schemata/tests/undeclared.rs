@@ -102,6 +102,7 @@ int main(int argc, char **argv)
 ";
 
 #[test]
+#[ignore = "nightly: 3 s; what_nobody_defines_does_not_compile_and_all_else_is_built_by_itself goes this way"]
 fn calls_in_static_functions_stand_where_the_compiler_knows_of_a_caller_that_comes_there() {
     let mut subject = Subject::new(STATIC_FUNCTIONS, &[("1", "9\n")]);
     subject.cflags = vec!["-O2".into()];

@@ -83,6 +83,7 @@ fn plain(folder: &Path, text: &str) -> Option<Vec<bool>> {
 }
 
 #[test]
+#[ignore = "nightly: 10 s; hazards and `outside` weave by the same plan"]
 fn patches_of_a_source_that_is_compiled_in_two_ways_are_woven_for_both() {
     let changes = [
         ("r > LIMIT", "r > 5"),

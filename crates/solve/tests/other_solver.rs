@@ -160,6 +160,7 @@ fn operations_on_known_floating_point_numbers_have_the_same_results() {
 }
 
 #[test]
+#[ignore = "nightly: 5 s; random_questions_about_bits_get_the_same_answers goes this way"]
 fn questions_about_floating_point_get_the_same_answers() {
     // z3 takes a minute for these in binary64, and for differences in any format.
     {

@@ -229,6 +229,7 @@ fn what_has_effects_is_not_chosen_since_it_would_be_evaluated_twice() {
 }
 
 #[test]
+#[ignore = "nightly: 3 s; a_member_that_the_function_does_not_mention_is_set_behind_its_pointers goes this way"]
 fn an_operand_is_dropped_at_one_cost_however_long_it_is() {
     let source =
         "int f(int a, int b, int c) { if (a == 1 || b > 2 * c) c = a + b + b * c; return c; }";
@@ -398,6 +399,7 @@ fn an_index_that_selects_nothing_of_an_array_of_known_length_is_undefined() {
 }
 
 #[test]
+#[ignore = "nightly: 4 s; a_member_that_the_function_does_not_mention_is_set_behind_its_pointers goes this way"]
 fn what_an_expression_consists_of_is_grouped_and_placed_otherwise() {
     let source = "int f(int a, int b, int c, int d) { return a && b == c || d; }";
     let found = candidates(source, "a && b == c || d", is_expression);
@@ -423,6 +425,7 @@ fn is_guard(kind: &HoleKind) -> bool {
 }
 
 #[test]
+#[ignore = "nightly: 4 s; a_member_that_the_function_does_not_mention_is_set_behind_its_pointers goes this way"]
 fn what_keeps_a_statement_from_crashing_is_a_condition_that_costs_little() {
     let source = "enum { SIZE = 8 };
         struct node { struct node *next; int n; };
@@ -514,6 +517,7 @@ fn operands_side_by_side_are_grouped_in_every_way_that_says_something_else() {
 }
 
 #[test]
+#[ignore = "nightly: 2 s; a_member_that_the_function_does_not_mention_is_set_behind_its_pointers goes this way"]
 fn an_if_without_else_gets_one_unless_that_is_what_stands_behind_it() {
     let source = "int f(int a, int b) {\n  if (a)\n    b = 0;\n  return b;\n}";
     let placed = candidates(source, "if (a)\n    b = 0;", is_assignment);
@@ -601,6 +605,7 @@ fn a_sign_does_not_join_the_one_in_front_of_it() {
 }
 
 #[test]
+#[ignore = "nightly: 3 s; a_member_that_the_function_does_not_mention_is_set_behind_its_pointers goes this way"]
 fn elements_are_shifted_together() {
     let source = "int f(const char *s, const char *t, int i, int j) { return s[i] == t[j - 1]; }";
     let found = candidates(source, "s[i] == t[j - 1]", is_expression);

@@ -93,6 +93,7 @@ fn same(ctype: CType, a: Option<u64>, b: Option<u64>) -> bool {
 }
 
 #[test]
+#[ignore = "nightly: 7 s; a_term_is_undefined_exactly_where_the_undefined_behaviour_sanitizers_trap goes this way"]
 fn terms_have_the_values_that_gcc_computes_with_and_without_optimisation() {
     let world = World::new();
     let mut pairs = 0;

@@ -177,6 +177,7 @@ fn spaces(mut unit: TranslationUnit) -> (TermTypes, Vec<Space>) {
 }
 
 #[test]
+#[ignore = "nightly: 7 s; candidates_followed_through_many_states_part_where_single_evaluation_tells_them_apart goes this way"]
 fn groups_of_rows_are_the_groups_of_terms_evaluated_one_by_one() {
     let (types, spaces) = spaces(common::read(SOURCE));
     assert!(spaces.len() > 20, "{} holes", spaces.len());

@@ -42,6 +42,7 @@ const TWICE: &str = "    return a * FACTOR;";
 const ADD: &str = "    return a + b;";
 
 #[test]
+#[ignore = "nightly: 3 s; a_difference_that_an_audit_finds_is_told_and_the_class_is_built goes this way"]
 fn patches_that_make_the_tests_succeed_mend_nothing() {
     let place = Place::new();
     let script = place.write("expect.sh", "twice=8\n");
@@ -106,6 +107,7 @@ fn patches_that_make_the_tests_succeed_mend_nothing() {
 }
 
 #[test]
+#[ignore = "nightly: 7 s; a_difference_that_an_audit_finds_is_told_and_the_class_is_built goes this way"]
 fn tests_that_fail_anyway_are_said_and_can_be_set_aside() {
     let place = Place::new();
     // Another test fails, which nobody can mend.
@@ -172,6 +174,7 @@ fn place_that_looks() -> Place {
 }
 
 #[test]
+#[ignore = "nightly: 6 s; a_difference_that_an_audit_finds_is_told_and_the_class_is_built goes this way"]
 fn a_sample_of_what_was_not_built_is_built_in_the_end() {
     let place = Place::new();
     let numbers = 1..=30;
@@ -219,6 +222,7 @@ fn a_sample_of_what_was_not_built_is_built_in_the_end() {
 }
 
 #[test]
+#[ignore = "nightly: 2 s; a_difference_that_an_audit_finds_is_told_and_the_class_is_built goes this way"]
 fn the_sample_of_a_large_set_is_built_a_few_together() {
     let place = Place::new();
     let texts: Vec<(String, String)> = (1..=51)

@@ -39,6 +39,7 @@ impl Checks {
 }
 
 #[test]
+#[ignore = "nightly: 6 s; a_term_is_undefined_exactly_where_the_undefined_behaviour_sanitizers_trap goes this way"]
 fn every_operator_types_every_pair_of_operands_as_gcc_does() {
     let world = World::new();
     let mut checks = Checks {
