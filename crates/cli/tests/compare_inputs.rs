@@ -111,6 +111,33 @@ fn which_of_two_objects_lies_before_the_other_is_the_same_in_both_versions_and_u
 }
 
 #[test]
+fn pointers_with_restrict_lead_to_objects_of_their_own() {
+    let old = "int last;
+int sum(int *restrict a, int *b)
+{
+    *a += *b + last;
+    return *a + *b + last;
+}
+";
+    let new = "int last;
+int sum(int *restrict a, int *b)
+{
+    int other = *b + last;
+    *a += other;
+    return *a + other;
+}
+";
+    let report = compared(old, new, &["--function", "sum"], 0);
+    assert_eq!(report["verdict"], "equal");
+    let report = compared(old, new, &["--function", "sum", "--alias", "a,b"], 1);
+    let condition = first_difference(&report)["condition"].to_string();
+    assert!(condition.contains("b == a"), "{condition}");
+    // Only the new version promises that the caller does not.
+    let old = old.replace("restrict ", "");
+    compared(&old, new, &["--function", "sum"], 1);
+}
+
+#[test]
 fn two_pointers_may_lead_to_one_object_unless_the_user_says_otherwise() {
     let old = "unsigned sum(unsigned *a, unsigned *b)
 {

@@ -93,6 +93,8 @@ pub struct Qualifiers {
     pub is_volatile: bool,
     /// `_Atomic`
     pub is_atomic: bool,
+    /// `restrict`
+    pub is_restrict: bool,
 }
 
 /// A type without its qualifiers; typedef names are resolved.
@@ -339,6 +341,7 @@ impl TypeTable {
                 is_const: qualifiers.is_const || more.is_const,
                 is_volatile: qualifiers.is_volatile || more.is_volatile,
                 is_atomic: qualifiers.is_atomic || more.is_atomic,
+                is_restrict: qualifiers.is_restrict || more.is_restrict,
             },
         )
     }

@@ -100,6 +100,7 @@ impl UnitBuilder<'_> {
                     is_const: has("const"),
                     is_volatile: has("volatile"),
                     is_atomic: false,
+                    is_restrict: has("restrict") || has("__restrict"),
                 };
                 Some(self.types.with_qualifiers(of, qualifiers))
             }
@@ -411,7 +412,7 @@ fn qualifiers_of_name(text: &str) -> Option<Qualifiers> {
         match word {
             "const" => qualifiers.is_const = true,
             "volatile" => qualifiers.is_volatile = true,
-            "restrict" | "__restrict" => {}
+            "restrict" | "__restrict" => qualifiers.is_restrict = true,
             _ => {
                 return (patchwright_ctext::is_name(word) && words.peek().is_none())
                     .then_some(qualifiers);

@@ -160,7 +160,8 @@ impl Parser<'_> {
                     "const" => qualifiers.is_const = true,
                     "volatile" => qualifiers.is_volatile = true,
                     "_Atomic" => qualifiers.is_atomic = true,
-                    "restrict" | "__restrict" | "_Nonnull" | "_Nullable" => {}
+                    "restrict" | "__restrict" => qualifiers.is_restrict = true,
+                    "_Nonnull" | "_Nullable" => {}
                     _ => return None,
                 }
                 self.at += 1;

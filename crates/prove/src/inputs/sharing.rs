@@ -138,6 +138,7 @@ pub fn connect(
         true => globals_used(sources, function, &all),
         false => Vec::new(),
     };
+    let restricted = restricted(sources, function);
     let mut before: Vec<Pointer> = Vec::new();
     let mut found: BTreeMap<String, Vec<(String, Vec<Way>)>> = BTreeMap::new();
     // Of each parameter its pointers into whose arrays others lead.
@@ -146,7 +147,15 @@ pub fn connect(
         for pointer in pointers_of(parameter) {
             let near = globals.iter().filter(|global| !global.is_const);
             let near: Vec<&Global> = near.take(MOST_GLOBALS).collect();
-            let ways = ways_of(&pointer, &before, &near, wishes);
+            let mut ways = ways_of(&pointer, &before, &near, wishes);
+            ways.retain(|way| {
+                let asked = |(a, b): &(String, String)| {
+                    [a, b].contains(&&pointer.name) && [a.as_str(), b].contains(&way.to.name())
+                };
+                let is_restricted = restricted.contains(&pointer.name[..])
+                    || restricted.contains(way.to.name());
+                !is_restricted || wishes.alias.iter().any(asked)
+            });
             for way in &ways {
                 if let (Target::Pointer { name, parameter }, Some(before)) = (&way.to, &way.before)
                 {
@@ -174,6 +183,17 @@ pub fn connect(
             one.before = entered.get(&one.name).cloned().unwrap_or_default();
         }
     }
+}
+
+/// The parameters that are `restrict`: what they lead to, no other pointer leads to (C11, 6.7.3.1).
+fn restricted<'s>(sources: &'s [Source], function: &str) -> BTreeSet<&'s str> {
+    let Ok((position, body)) = find(sources, function) else {
+        return BTreeSet::new();
+    };
+    let unit = &sources[position].unit;
+    let all = body.parameters.iter().map(|&id| unit.variable(id));
+    let restricted = all.filter(|one| unit.types.qualifiers(one.ty).is_restrict);
+    restricted.map(|one| &one.name[..]).collect()
 }
 
 /// Returns the objects that a pointer could lead to in C but is assumed not to, for the line `Assumed:`. These are structures with a member
