@@ -487,6 +487,16 @@ fn others_write_later_to_what_they_got_earlier_or_inside_a_structure() {
             known,
         ),
         (
+            "int *shared; void others(void);\n\
+             int main(void) { int own = 1; shared = &own; others(); assert(own == 1); return 0; }",
+            "Unknown",
+        ),
+        (
+            "void look(const int *place); void others(void);\n\
+             int main(void) { int own = 1; look(&own); others(); assert(own == 1); return 0; }",
+            known,
+        ),
+        (
             "void watch(const char *text); int next(void);\n\
              int main(void) { int n = next(); watch(\"here\"); assert(n == n); next(); return 0; }",
             known,
@@ -494,4 +504,43 @@ fn others_write_later_to_what_they_got_earlier_or_inside_a_structure() {
     ] {
         expect(text, None, &[], &[expected]);
     }
+}
+
+#[test]
+fn any_function_writes_behind_its_arguments() {
+    let text =
+        "int f(int (*visit)(int *), int x) { int y = x; visit(&y); assert(y == x); return y; }";
+    expect(text, Some("f"), &[], &["Unknown"]);
+    let text =
+        "int f(int (*look)(const int *), int x) { int y = x; look(&y); assert(y == x); return y; }";
+    let told = "`look` is any function: it gives any value and leaves anything behind its arguments (it writes nothing \
+                behind pointers to `const`)";
+    expect(text, Some("f"), &[], &["Proved", told]);
+}
+
+#[test]
+fn a_function_that_never_returns_ends_the_program() {
+    for head in [
+        "_Noreturn void stop(const char *why);",
+        "void stop(const char *why) __attribute__((noreturn));",
+    ] {
+        let text = format!(
+            "{head}\nint f(int n) {{ if (n < 0) stop(\"negative\"); assert(n >= 0); return n; }}"
+        );
+        let told = "`stop` has no body: it is taken not to return";
+        expect(&text, Some("f"), &[], &["Proved", told]);
+    }
+    let text = "#include <err.h>\nint f(int n) { if (n < 0) errx(2, \"%d\", n); if (n == 1) warnx(\"one\"); assert(n >= 0); return n; }";
+    expect(text, Some("f"), &[], &["Proved"]);
+}
+
+#[test]
+fn that_volatile_objects_keep_their_values_is_said() {
+    let text =
+        "volatile int port; int f(void) { int a = port, b = port; assert(a == b); return a; }";
+    let told = "`volatile` objects keep their values until the program writes to them";
+    expect(text, Some("f"), &[], &["Proved", told]);
+    let place = Place::new();
+    let text = "int f(int n) { volatile int own = n; assert(own == n); return own; }";
+    assert!(!answered(&place, Some("f"), text, &[]).contains("volatile"));
 }

@@ -55,6 +55,8 @@ pub struct Argument {
     pub ty: Type,
     /// Its value; the address of the object for an aggregate.
     pub value: Operand,
+    /// It points to what is `const` for the function that is called.
+    pub to_const: bool,
 }
 
 /// An instruction with its origin in the source.

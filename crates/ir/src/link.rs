@@ -250,6 +250,11 @@ impl Program {
         self.routine(id).defined.then(|| self.function(id))
     }
 
+    /// Whether a routine is declared to never return.
+    pub fn never_returns(&self, id: RoutineId) -> bool {
+        self.function(id).no_return
+    }
+
     /// Returns the definition of an object, or a declaration if it has no definition.
     pub fn global(&self, id: ObjectId) -> &Global {
         let object = &self.objects[id.index()];

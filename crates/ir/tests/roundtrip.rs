@@ -251,6 +251,7 @@ impl Choices {
                 let arguments = (0..count).map(|_| Argument {
                     ty: self.passed(),
                     value: self.operand(),
+                    to_const: self.coin(),
                 });
                 let arguments = arguments.collect();
                 let result_address = self.coin().then(|| self.operand());

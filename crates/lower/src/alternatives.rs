@@ -106,6 +106,7 @@ impl<'a> FunctionLowerer<'_, 'a> {
         let argument = Argument {
             ty: Type::I32,
             value: self.constant(Type::I32, u128::from(number), origin),
+            to_const: false,
         };
         let (callee, _) = self.callee(name, &[Type::I32], 1, result, origin);
         self.emit_value(result, origin, |dst| InstructionKind::Call {
@@ -349,10 +350,7 @@ impl<'a> FunctionLowerer<'_, 'a> {
                     .unwrap_or(argument)
                     .value
             });
-            chosen.push(Argument {
-                ty: argument.ty,
-                value,
-            });
+            chosen.push(Argument { value, ..*argument });
         }
         chosen
     }

@@ -1,6 +1,6 @@
 //! Lowers calls.
 
-use patchwright_csource::{ExprId, ExprKind};
+use patchwright_csource::{ExprId, ExprKind, types::TypeKind};
 use patchwright_ir::{
     Argument, Callee, InstructionKind, Operand, OriginId, Target, TerminatorKind, Type,
 };
@@ -86,7 +86,16 @@ impl FunctionLowerer<'_, '_> {
                         (self.type_of(value), value)
                     }
                 };
-                Argument { ty, value }
+                let types = &self.lowerer.unit.types;
+                let to_const = match types.kind(self.source.expr(argument).ty) {
+                    TypeKind::Pointer(to) => types.qualifiers(*to).is_const,
+                    _ => false,
+                };
+                Argument {
+                    ty,
+                    value,
+                    to_const,
+                }
             })
             .collect();
         passed.reverse();
@@ -177,6 +186,7 @@ impl FunctionLowerer<'_, '_> {
         let argument = Argument {
             ty: Type::Ptr,
             value: address,
+            to_const: false,
         };
         self.emit(
             InstructionKind::Call {

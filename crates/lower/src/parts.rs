@@ -390,7 +390,13 @@ impl FunctionLowerer<'_, '_> {
             complex: true,
         };
         let arguments = self.converted(&values, of, origin).into_iter();
-        let arguments = arguments.map(|value| Argument { ty: of, value }).collect();
+        let arguments = arguments
+            .map(|value| Argument {
+                ty: of,
+                value,
+                to_const: false,
+            })
+            .collect();
         let size = 2 * of.size();
         match self.call_library(id, name, arguments, Type::Aggregate { size }) {
             Some(address) => {
@@ -622,6 +628,7 @@ impl FunctionLowerer<'_, '_> {
         let argument = |value| Argument {
             ty: whole.of,
             value,
+            to_const: false,
         };
         let arguments = values.into_iter().map(argument).collect();
         self.call_library(id, &format!("{function}{suffix}"), arguments, whole.of)

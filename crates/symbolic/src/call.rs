@@ -46,6 +46,7 @@ impl<'p> Encoder<'p> {
             .iter()
             .map(|argument| (argument.ty, self.operand(frame, state, argument.value)))
             .collect();
+        let to_const: Vec<bool> = arguments.iter().map(|one| one.to_const).collect();
         let result_address = match result_address {
             Some(address) => Some(self.value(frame, state, *address, place)?),
             None => None,
@@ -86,6 +87,7 @@ impl<'p> Encoder<'p> {
             let call = Call {
                 name,
                 arguments: &values,
+                to_const: &to_const,
                 result: *result,
                 used,
                 only_sign: meaning_of(name) == Some(Meaning::Order) && only_sign(),
@@ -239,13 +241,20 @@ impl<'p> Encoder<'p> {
         if self.program.body(routine).is_some() {
             return self.call_body(routine, call.arguments, world, result_address, call.place);
         }
+        let returns = !self.program.never_returns(routine);
         if let Some(&at) = self.outside.get(&routine) {
             let value = self.outside_call(at, call, &mut world)?;
+            if !returns {
+                return Err(self.ends_within(call, world));
+            }
             return Ok(Returned {
                 world,
                 value,
                 written,
             });
+        }
+        if !returns {
+            return Err(self.ends_within(call, world));
         }
         library::called(self, call, &mut world)?;
         let value = self.returned_by_unknown(call, &world);
@@ -337,6 +346,19 @@ impl<'p> Encoder<'p> {
         let mut files = self.program.modules[module].files.iter();
         let first = files.next();
         first.is_some_and(|file| crate::encoder::is_library(&file.path))
+    }
+
+    /// A function without a body that never returns, as it is declared: the program ends there.
+    fn ends_within(&mut self, call: &Call<'_>, world: World) -> Dead {
+        self.note(format!(
+            "`{}` has no body: it is taken not to return",
+            call.name
+        ));
+        if !self.has_ended() {
+            let status = self.open("the status that a program ends with", Sort::Bits(32));
+            self.exits.push((world.path.term(), status, world));
+        }
+        Dead
     }
 
     fn returned_by_unknown(&mut self, call: &Call<'_>, world: &World) -> Option<Term> {

@@ -13,6 +13,7 @@ use crate::{
     calling::Call,
     encoder::{Dead, Encoder, Go, World},
     encoding::{Input, InputKind, Piece, Place},
+    library::unknown,
     meaning,
     memory::Kind,
     naming,
@@ -71,13 +72,27 @@ impl Encoder<'_> {
             self.unknown(&world, reason, call.place);
             return Err(Dead);
         }
-        self.note(format!(
-            "`{}` is any function: it gives any value and changes nothing behind its arguments",
-            call.name
-        ));
         self.write_call(call, &world);
-        let shared = self.options.outside.is_some().then_some(at);
-        self.others_may_write(shared, call, &mut world)?;
+        match self.options.outside.is_some() {
+            true => {
+                let reached = self.reached_by(call, &mut world)?;
+                self.leaves_behind(at, call, &reached, &mut world)?;
+                self.note(format!(
+                    "`{}` is any function: it gives any value and leaves anything behind its arguments, the same in both \
+                     versions for the same calls{}",
+                    call.name,
+                    call.but_const()
+                ));
+            }
+            false => {
+                unknown::leaves_behind(self, call, &mut world)?;
+                self.note(format!(
+                    "`{}` is any function: it gives any value and leaves anything behind its arguments{}",
+                    call.name,
+                    call.but_const()
+                ));
+            }
+        }
         let count = world.called[at];
         let one = self.terms.constant(32, 1);
         Rc::make_mut(&mut world.called)[at] = self.terms.add(count, one);
@@ -231,7 +246,7 @@ impl Encoder<'_> {
                     ty => conversion(ty),
                 },
             ) else {
-                self.not_seen(format!("a value that `{}` is called with", call.name));
+                self.see_not(format!("a value that `{}` is called with", call.name));
                 continue;
             };
             let value = match ty {
@@ -258,12 +273,6 @@ impl Encoder<'_> {
             }
         }
         self.print(world, false, text("]\n".to_owned()));
-    }
-
-    fn not_seen(&mut self, what: String) {
-        if !self.unseen.contains(&what) {
-            self.unseen.push(what);
-        }
     }
 
     /// The number of where a pointer leads, which means the same in another version: see [`naming::number_of_pointer`].
@@ -304,7 +313,7 @@ impl Encoder<'_> {
             let is_whole = object.start.is_some()
                 || self.terms.as_constant(object.size) == Some(u128::from(object.most));
             if object.most > MOST_LOOKED_AT || !is_whole {
-                self.not_seen(format!("what `{}` finds behind its arguments", call.name));
+                self.see_not(format!("what `{}` finds behind its arguments", call.name));
                 continue;
             }
             let there = World {

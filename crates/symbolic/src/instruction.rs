@@ -12,6 +12,7 @@ use crate::{
     encoder::{Dead, Encoder, Frame, Go, Register, State},
     encoding::{FailureKind, Place},
     meaning::{self, Meaning},
+    memory::Kind,
     options::Check,
 };
 
@@ -57,18 +58,30 @@ impl<'p> Encoder<'p> {
                 self.define(frame, state, *dst, Some(address));
             }
             Load {
-                dst, ty, address, ..
+                dst,
+                ty,
+                address,
+                volatile,
             } => {
                 let address = self.pointer(frame, state, *address, &place)?;
+                if *volatile {
+                    self.volatile_access(&state.world, address);
+                }
                 let value = self.load(&mut state.world, *ty, address, &place)?;
                 self.define(frame, state, *dst, value);
             }
             Store {
-                ty, address, value, ..
+                ty,
+                address,
+                value,
+                volatile,
             } => {
                 let value = self.operand(frame, state, *value);
                 let value = value.map(|value| self.located(value, &state.world, &place));
                 let to = self.pointer(frame, state, *address, &place)?;
+                if *volatile {
+                    self.volatile_access(&state.world, to);
+                }
                 self.store(&mut state.world, *ty, to, value, &place)?;
                 if let Some(value) = value {
                     let name = self.object_name(to);
@@ -275,13 +288,7 @@ impl<'p> Encoder<'p> {
             }
             Allocate { dst, size, scope } => {
                 let size = self.value(frame, state, *size, &place)?;
-                let address = self.sized_object(
-                    &mut state.world,
-                    crate::memory::Kind::Stack,
-                    size,
-                    false,
-                    &place,
-                );
+                let address = self.sized_object(&mut state.world, Kind::Stack, size, false, &place);
                 if scope.is_none() {
                     frame.allocations.extend(self.number_of(address));
                 }
@@ -518,6 +525,25 @@ impl<'p> Encoder<'p> {
         let next = self.word(position as u64 + 1);
         self.store(world, Type::U64, position_at, Some(next), place)?;
         Ok(value)
+    }
+
+    /// An access of what is `volatile`, and no variable of a function: others may see it, and may write there at any time.
+    fn volatile_access(&mut self, world: &crate::encoder::World, address: Term) {
+        let targets = self.pointers.targets(self.terms, address);
+        let of_function = targets.opaque.is_none()
+            && targets.leaves.iter().all(|leaf| {
+                let object = world.memory.get(leaf.object);
+                object.is_none_or(|object| object.kind == Kind::Stack)
+            });
+        if of_function {
+            return;
+        }
+        self.note(
+            "`volatile` objects keep their values until the program writes to them".to_owned(),
+        );
+        if self.options.outside.is_some() {
+            self.see_not("when `volatile` objects are read and written".to_owned());
+        }
     }
 
     /// What a step calls the object that a pointer leads to.

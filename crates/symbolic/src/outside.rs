@@ -261,6 +261,15 @@ fn keeps_address(name: &str) -> bool {
     })
 }
 
+/// An object that a function can reach through its arguments.
+pub(crate) struct Reached {
+    /// Its name, which means the same in another version.
+    label: String,
+    number: Number,
+    /// It is reached through a pointer that does not lead to `const`.
+    may_be_written: bool,
+}
+
 impl Encoder<'_> {
     /// Prepares for calls of functions that no file defines, where they are to be seen.
     pub(crate) fn begin_outside(&mut self, world: &mut World) {
@@ -295,6 +304,13 @@ impl Encoder<'_> {
         });
         self.exposed = Some(found.clone());
         found
+    }
+
+    /// The numbers of the objects that code elsewhere may write to.
+    pub(crate) fn exposed_numbers(&mut self) -> Vec<Number> {
+        let exposed = self.exposed();
+        let numbers = exposed.iter().map(|id| self.globals[id.index()]);
+        numbers.collect()
     }
 
     /// Code elsewhere was executed: what it may write to is not known from here on. `at` is the number of the function.
@@ -363,40 +379,14 @@ impl Encoder<'_> {
         world: &mut World,
     ) -> Go<Option<Term>> {
         let reached = self.reached_by(call, world)?;
-        let globals: Vec<(String, Number)> = self
-            .exposed()
-            .iter()
-            .map(|id| {
-                (
-                    self.program.global(*id).name.clone(),
-                    self.globals[id.index()],
-                )
-            })
-            .filter(|(name, _)| self.is_shared(name))
-            .collect();
+        let globals = self.shared_globals();
         self.write_outside_call(call, &reached, &globals, world);
-        // Whether such a call came before is not known of each path, so what is seen later stays out of the comparison.
-        if self.addresses_given {
-            self.note(NOTHING_KEPT.to_owned());
-        }
-        self.addresses_given |= reached.iter().any(|(_, number)| {
-            let object = world.memory.get(*number);
-            self.handed_over.contains(number)
-                || object.is_some_and(|object| matches!(object.kind, Kind::Stack | Kind::Heap))
-        });
         let before = world.called[at];
-        for (label, number) in &reached {
-            let is_written = world.memory.get(*number).is_some_and(|object| {
-                matches!(object.kind, Kind::Global | Kind::Stack | Kind::Heap)
-            });
-            if is_written && !globals.iter().any(|(_, other)| other == number) {
-                self.leaves_in(at, call, label, *number, world)?;
-            }
-        }
-        self.others_may_write(Some(at), call, world)?;
+        self.leaves_behind(at, call, &reached, world)?;
         self.note(format!(
-            "`{}` has no body: its calls have to be the same in both versions, and give the same then",
-            call.name
+            "`{}` has no body: its calls have to be the same in both versions, and give the same then{}",
+            call.name,
+            call.but_const()
         ));
         let value = match call.result {
             Type::Void => None,
@@ -420,6 +410,50 @@ impl Encoder<'_> {
         let one = self.terms.constant(32, 1);
         Rc::make_mut(&mut world.called)[at] = self.terms.add(before, one);
         Ok(value)
+    }
+
+    /// The globals that code elsewhere may write to, and that both versions have.
+    fn shared_globals(&mut self) -> Vec<(String, Number)> {
+        self.exposed()
+            .iter()
+            .map(|id| {
+                (
+                    self.program.global(*id).name.clone(),
+                    self.globals[id.index()],
+                )
+            })
+            .filter(|(name, _)| self.is_shared(name))
+            .collect()
+    }
+
+    /// What a call leaves in all that it may write to: the same in both versions.
+    pub(crate) fn leaves_behind(
+        &mut self,
+        at: usize,
+        call: &Call<'_>,
+        reached: &[Reached],
+        world: &mut World,
+    ) -> Go<()> {
+        let globals = self.shared_globals();
+        // Whether such a call came before is not known of each path, so what is seen later stays out of the comparison.
+        if self.addresses_given {
+            self.note(NOTHING_KEPT.to_owned());
+        }
+        self.addresses_given |= reached.iter().any(|one| {
+            let object = world.memory.get(one.number);
+            self.handed_over.contains(&one.number)
+                || object.is_some_and(|object| matches!(object.kind, Kind::Stack | Kind::Heap))
+        });
+        for one in reached {
+            let is_written = one.may_be_written
+                && world.memory.get(one.number).is_some_and(|object| {
+                    matches!(object.kind, Kind::Global | Kind::Stack | Kind::Heap)
+                });
+            if is_written && !globals.iter().any(|(_, other)| *other == one.number) {
+                self.leaves_in(at, call, &one.label, one.number, world)?;
+            }
+        }
+        self.others_may_write(Some(at), call, world)
     }
 
     /// What such a call leaves in an object: the same in both versions.
@@ -480,16 +514,19 @@ impl Encoder<'_> {
 
     /// Returns the objects that a function can reach through its arguments and the pointers behind them. Each has a name that
     /// means the same in another version.
-    fn reached_by(&mut self, call: &Call<'_>, world: &mut World) -> Go<Vec<(String, Number)>> {
-        let mut found: Vec<(String, Number)> = Vec::new();
-        let mut open: Vec<(String, Term)> = Vec::new();
+    pub(crate) fn reached_by(&mut self, call: &Call<'_>, world: &mut World) -> Go<Vec<Reached>> {
+        let mut found: Vec<Reached> = Vec::new();
+        let mut open: Vec<(String, Term, bool)> = Vec::new();
         for (index, &(ty, value)) in call.arguments.iter().enumerate() {
             if let (Type::Ptr | Type::Aggregate { .. }, Some(value)) = (ty, value) {
-                open.push((format!("argument{}", index + 1), value));
+                let label = format!("argument{}", index + 1);
+                open.push((label, value, call.may_write_behind(index)));
             }
         }
+        // What may be written comes first, so that it is told from what is only looked at.
         open.reverse();
-        while let Some((label, pointer)) = open.pop() {
+        open.sort_by_key(|(.., may_be_written)| *may_be_written);
+        while let Some((label, pointer, may_be_written)) = open.pop() {
             let targets = self.pointers.targets(self.terms, pointer);
             let mut lost = targets.opaque.is_some() && !self.is_plain(pointer);
             for leaf in &targets.leaves {
@@ -501,19 +538,23 @@ impl Encoder<'_> {
                 if lost {
                     break;
                 }
-                let is_known = found.iter().any(|(_, number)| *number == leaf.object);
+                let is_known = found.iter().any(|one| one.number == leaf.object);
                 if is_known || self.streams.contains_key(&leaf.object) {
                     continue;
                 }
-                let same = found.iter().filter(|(other, _)| {
-                    let rest = other.strip_prefix(&label);
+                let same = found.iter().filter(|other| {
+                    let rest = other.label.strip_prefix(&label);
                     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('#'))
                 });
                 let own = match same.count() {
                     0 => label.clone(),
                     count => format!("{label}#{}", count + 1),
                 };
-                found.push((own.clone(), leaf.object));
+                found.push(Reached {
+                    label: own.clone(),
+                    number: leaf.object,
+                    may_be_written,
+                });
                 lost |= object.most > MOST_WRITTEN
                     || object.content.is_array()
                     || found.len() > MOST_REACHED;
@@ -523,7 +564,7 @@ impl Encoder<'_> {
                 for (at, width) in object.content.layout(0, object.most) {
                     if width == 8 {
                         let inner = object.content.read(self.terms, at, width).value;
-                        open.push((format!("{own}.{at}"), inner));
+                        open.push((format!("{own}.{at}"), inner, may_be_written));
                     }
                 }
             }
@@ -543,7 +584,7 @@ impl Encoder<'_> {
     fn write_outside_call(
         &mut self,
         call: &Call<'_>,
-        reached: &[(String, Number)],
+        reached: &[Reached],
         globals: &[(String, Number)],
         world: &World,
     ) {
@@ -573,13 +614,16 @@ impl Encoder<'_> {
         if call.arguments.is_empty() {
             self.print(world, false, Piece::Text(before.into_bytes()));
         }
-        for (label, number) in reached.iter().chain(globals) {
-            self.write_seen(call, label, *number, world);
+        let globals = globals.iter().map(|(name, number)| (name, *number));
+        let reached = reached.iter().map(|one| (&one.label, one.number));
+        for (label, number) in reached.chain(globals) {
+            self.write_seen(call, label, number, world);
         }
         self.print(world, false, Piece::Text(b")]".to_vec()));
     }
 
-    fn see_not(&mut self, what: String) {
+    /// Says what a version does that can be seen and is not part of the outcome.
+    pub(crate) fn see_not(&mut self, what: String) {
         if !self.unseen.contains(&what) {
             self.unseen.push(what);
         }

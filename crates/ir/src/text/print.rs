@@ -262,7 +262,8 @@ pub(crate) fn print_instruction(function: &Function, instruction: &Instruction) 
                 let _ = write!(out, " into {}", operand(address));
             }
             for argument in arguments {
-                let _ = write!(out, " {} {}", argument.ty, operand(&argument.value));
+                let to = if argument.to_const { " const" } else { "" };
+                let _ = write!(out, "{to} {} {}", argument.ty, operand(&argument.value));
             }
             Ok(())
         }

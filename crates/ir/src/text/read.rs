@@ -399,9 +399,11 @@ fn instruction(
             };
             let mut arguments = Vec::new();
             while words.peek().is_some_and(|word| !word.starts_with('!')) {
+                let to_const = words.eat("const");
                 arguments.push(Argument {
                     ty: words.ty()?,
                     value: words.operand()?,
+                    to_const,
                 });
             }
             Call {

@@ -152,8 +152,8 @@ pub fn connect(
                 let asked = |(a, b): &(String, String)| {
                     [a, b].contains(&&pointer.name) && [a.as_str(), b].contains(&way.to.name())
                 };
-                let is_restricted = restricted.contains(&pointer.name[..])
-                    || restricted.contains(way.to.name());
+                let is_restricted =
+                    restricted.contains(&pointer.name[..]) || restricted.contains(way.to.name());
                 !is_restricted || wishes.alias.iter().any(asked)
             });
             for way in &ways {

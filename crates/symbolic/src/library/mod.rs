@@ -11,7 +11,7 @@ pub(crate) mod model;
 mod number;
 mod output;
 mod scanf;
-mod unknown;
+pub(crate) mod unknown;
 mod unsupported;
 mod verifier;
 

@@ -50,27 +50,38 @@ pub(crate) fn called(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut Wor
             ));
         }
         None => {
-            encoder.has_unknown_callee = true;
-            let reached = reachable(encoder, call, world)?;
-            let what = format!("what `{}` writes", call.name);
-            for &number in &reached {
-                encoder.others_wrote(world, number, &what);
-            }
-            encoder.others_may_write(None, call, world)?;
-            encoder.note(match reached.is_empty() {
-                true => format!(
+            let reaches = leaves_behind(encoder, call, world)?;
+            encoder.note(match reaches {
+                false => format!(
                     "`{}` has no body: it is taken to return any value and to change nothing else",
                     call.name
                 ),
-                false => format!(
+                true => format!(
                     "`{}` has no body: it is taken to return any value and to change nothing else than what its arguments \
-                     lead to",
-                    call.name
+                     lead to{}",
+                    call.name,
+                    call.but_const()
                 ),
             });
         }
     }
     Ok(())
+}
+
+/// A function of which nothing is known was called: what it can reach is not known from here on. Returns whether it reaches anything.
+pub(crate) fn leaves_behind(
+    encoder: &mut Encoder<'_>,
+    call: &Call<'_>,
+    world: &mut World,
+) -> Go<bool> {
+    encoder.has_unknown_callee = true;
+    let reached = reachable(encoder, call, world)?;
+    let what = format!("what `{}` writes", call.name);
+    for &number in &reached {
+        encoder.others_wrote(world, number, &what);
+    }
+    encoder.others_may_write(None, call, world)?;
+    Ok(!reached.is_empty())
 }
 
 /// A function writes so many bytes, or fewer: they are not known afterwards.
@@ -136,7 +147,7 @@ fn written(
 }
 
 /// The objects that a function can write to: through its arguments, through what an earlier call got and somebody may have kept,
-/// and through the pointers behind both.
+/// through globals that other files know, and through the pointers behind all of these.
 fn reachable(
     encoder: &mut Encoder<'_>,
     call: &Call<'_>,
@@ -151,16 +162,19 @@ fn reachable(
         Dead
     };
     let mut found = BTreeSet::new();
-    let mut inside: Vec<Number> = encoder.given.iter().copied().collect();
-    // A structure is handed over as the address of a copy, and the copy may hold pointers.
-    let mut open: Vec<Term> = call
-        .arguments
-        .iter()
-        .filter(|(ty, _)| matches!(ty, Type::Ptr | Type::Aggregate { .. }))
-        .filter_map(|&(_, value)| value)
-        .collect();
+    let given = encoder.given.iter().copied();
+    let mut inside: Vec<(Number, bool)> = given.map(|number| (number, false)).collect();
+    let exposed = encoder.exposed_numbers();
+    inside.extend(exposed.iter().map(|&number| (number, false)));
+    // Whether it must be known where a pointer leads: what was given away before may hold what others have put there.
+    let mut open: Vec<(Term, bool)> = Vec::new();
+    for (index, &(_, value)) in call.arguments.iter().enumerate() {
+        if call.may_write_behind(index) {
+            open.extend(value.map(|value| (value, true)));
+        }
+    }
     loop {
-        if let Some(number) = inside.pop() {
+        if let Some((number, is_own)) = inside.pop() {
             let Some(object) = world.memory.get(number).cloned() else {
                 continue;
             };
@@ -174,23 +188,33 @@ fn reachable(
                 continue;
             }
             if object.most > MOST || object.content.is_array() || found.len() > MOST_OBJECTS {
-                return Err(lost(encoder, world));
+                if is_own {
+                    return Err(lost(encoder, world));
+                }
+                continue;
             }
             for (at, width) in object.content.layout(0, object.most) {
                 if width == 8 {
-                    open.push(object.content.read(encoder.terms, at, width).value);
+                    let value = object.content.read(encoder.terms, at, width).value;
+                    open.push((value, is_own));
                 }
             }
-        } else if let Some(pointer) = open.pop() {
+        } else if let Some((pointer, is_own)) = open.pop() {
             let targets = encoder.pointers.targets(encoder.terms, pointer);
-            if targets.opaque.is_some() && !encoder.is_plain_or_written_by_others(pointer) {
+            let is_known = targets.opaque.is_none()
+                || !is_own
+                || encoder.is_plain_or_written_by_others(pointer);
+            if !is_known {
                 return Err(lost(encoder, world));
             }
-            inside.extend(targets.leaves.iter().map(|leaf| leaf.object));
+            let leaves = targets.leaves.iter();
+            inside.extend(leaves.map(|leaf| (leaf.object, is_own)));
         } else {
             break;
         }
     }
+    // Those are looked at by [`Encoder::others_may_write`].
+    found.retain(|number| !exposed.contains(number));
     encoder.given.extend(&found);
     Ok(found)
 }

@@ -20,6 +20,8 @@ pub(super) fn find(name: &str) -> Option<Model> {
         "reach_error" | "__VERIFIER_error" => always(assertion_failed),
         "abort" => usual(abort),
         "exit" => usual(exit),
+        "err" | "errx" | "verr" | "verrx" => usual(end_with_message),
+        "warn" | "warnx" | "vwarn" | "vwarnx" => usual(message),
         _ if patchwright_clib::leaves_at_once(name) => usual(leave),
         "__patchwright_choice" => always(choice),
         "__patchwright_constant" => always(constant),
@@ -229,6 +231,18 @@ fn exit(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Given 
         .exits
         .push((world.path.term(), status, world.clone()));
     Err(Dead)
+}
+
+/// `err` and the like: a message on standard error, and the end.
+fn end_with_message(encoder: &mut Encoder<'_>, call: &Call<'_>, world: &mut World) -> Given {
+    let _ = message(encoder, call, world)?;
+    exit(encoder, call, world)
+}
+
+/// `warn` and the like: a message on standard error.
+fn message(encoder: &mut Encoder<'_>, call: &Call<'_>, _: &mut World) -> Given {
+    encoder.see_not(format!("the message of `{}`", call.name));
+    Ok(Some(None))
 }
 
 /// A value that may be anything: an input.
