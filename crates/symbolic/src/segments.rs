@@ -21,6 +21,8 @@ use crate::{
 pub const AT: &str = "segment's end";
 /// The prefix of the names of globals that hold values for the next round.
 pub const KEPT: &str = "segment's variable ";
+/// Numbers in globals at most that rounds pass on by themselves.
+const MOST_CELLS: usize = 16;
 /// Bytes of globals at most whose values at the beginning of a round may be any.
 const MOST_BYTES: u64 = 1024;
 
@@ -37,13 +39,38 @@ pub struct Carried {
     pub ty: Type,
 }
 
+/// A number in a global, at a place that the program names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Cell {
+    global: GlobalId,
+    offset: i64,
+    ty: Type,
+}
+
+impl Cell {
+    fn overlaps(&self, other: &Cell) -> bool {
+        let end = |cell: &Cell| cell.offset + cell.ty.size() as i64;
+        self.global == other.global && self.offset < end(other) && other.offset < end(self)
+    }
+
+    fn address(&self) -> Value {
+        Value::Address {
+            target: Target::Global(self.global),
+            addend: self.offset,
+        }
+    }
+}
+
 /// A function of a module with the heads of its loops.
+#[derive(Clone)]
 pub struct Segments<'m> {
     module: &'m Module,
     id: FunctionId,
     shapes: &'m [ParameterShape],
     heads: Vec<Head>,
     side: &'static str,
+    /// Numbers in globals of which it is known what goes into a round.
+    cells: Vec<Cell>,
 }
 
 impl<'m> Segments<'m> {
@@ -73,6 +100,7 @@ impl<'m> Segments<'m> {
             shapes,
             heads,
             side,
+            cells: Vec::new(),
         };
         all.keep_targets();
         let mut live = all.heads.iter().flat_map(|head| &head.live);
@@ -106,6 +134,63 @@ impl<'m> Segments<'m> {
             }
             head.live.sort_unstable_by_key(|local| local.0);
         }
+    }
+
+    /// Lets rounds pass on numbers in globals, too, each as a value of its own. Returns whether there are any.
+    pub fn carry_globals(&mut self) -> bool {
+        let functions = self.module.functions.iter();
+        let blocks = functions.flat_map(|function| &function.blocks);
+        for instruction in blocks.flat_map(|block| &block.instructions) {
+            let (InstructionKind::Load {
+                ty,
+                address,
+                volatile: false,
+                ..
+            }
+            | InstructionKind::Store {
+                ty,
+                address,
+                volatile: false,
+                ..
+            }) = &instruction.kind
+            else {
+                continue;
+            };
+            let Value::Address {
+                target: Target::Global(global),
+                addend: offset,
+            } = address.value
+            else {
+                continue;
+            };
+            let cell = Cell {
+                global,
+                offset,
+                ty: *ty,
+            };
+            let of = &self.module.globals[global.index()];
+            let is_inside = offset >= 0 && offset as u64 + ty.size() <= of.size;
+            let is_new = !self.cells.iter().any(|known| known.overlaps(&cell));
+            if (ty.is_integer() || ty.is_float() && *ty != Type::F80)
+                && ty.size() <= 8
+                && is_variable(of)
+                && is_inside
+                && is_new
+                && self.cells.len() < MOST_CELLS
+            {
+                self.cells.push(cell);
+            }
+        }
+        !self.cells.is_empty()
+    }
+
+    fn cell_name(&self, cell: &Cell) -> String {
+        let name = &self.module.globals[cell.global.index()].name;
+        format!("{} {name}+{}", self.side, cell.offset)
+    }
+
+    fn kept_cell_name(&self, cell: &Cell) -> String {
+        format!("{KEPT}{}", self.cell_name(cell))
     }
 
     /// Returns the number of loops.
@@ -196,7 +281,13 @@ impl<'m> Segments<'m> {
             kept: kept_name(local),
             ty,
         });
-        carried.collect()
+        let cells = self.cells.iter().map(|cell| Carried {
+            name: self.cell_name(cell),
+            variable: self.module.globals[cell.global.index()].name.clone(),
+            kept: self.kept_cell_name(cell),
+            ty: cell.ty,
+        });
+        carried.chain(cells).collect()
     }
 
     fn name(&self, local: LocalId) -> String {
@@ -225,9 +316,14 @@ impl<'m> Segments<'m> {
                 kept.push((local, add_global(&mut module, &kept_name(local), ty)));
             }
         }
+        let cells = self.cells.iter().map(|cell| {
+            let name = self.kept_cell_name(cell);
+            (*cell, add_global(&mut module, &name, cell.ty))
+        });
+        let cells: Vec<(Cell, GlobalId)> = cells.collect();
         let mut function = self.function().clone();
         for head in 0..self.heads.len() {
-            self.end_at(&mut function, head, at, &kept);
+            self.end_at(&mut function, head, at, (&kept, &cells));
         }
         let parameters = match from {
             None => self.shapes.to_vec(),
@@ -247,7 +343,7 @@ impl<'m> Segments<'m> {
         function: &mut Function,
         head: usize,
         at: GlobalId,
-        kept: &[(LocalId, GlobalId)],
+        (kept, cells): (&[(LocalId, GlobalId)], &[(Cell, GlobalId)]),
     ) {
         let own = &self.heads[head];
         let origin = function.block(own.block).terminator.origin;
@@ -272,6 +368,21 @@ impl<'m> Segments<'m> {
             let read = InstructionKind::Read { dst, local };
             instructions.push(Instruction { kind: read, origin });
             instructions.push(store(global, ty, Value::Temp(dst), origin));
+        }
+        for (cell, global) in cells {
+            let dst = temporary(function, cell.ty);
+            let address = Operand {
+                value: cell.address(),
+                origin,
+            };
+            let load = InstructionKind::Load {
+                dst,
+                ty: cell.ty,
+                address,
+                volatile: false,
+            };
+            instructions.push(Instruction { kind: load, origin });
+            instructions.push(store(*global, cell.ty, Value::Temp(dst), origin));
         }
         let number = Value::Constant {
             ty: Type::I32,
@@ -300,7 +411,7 @@ impl<'m> Segments<'m> {
     fn begin_at(&self, function: &mut Function, head: usize) -> Vec<ParameterShape> {
         let own = &self.heads[head];
         let origin = function.block(own.block).terminator.origin;
-        let added = own.live.len() as u32;
+        let added = (own.live.len() + self.cells.len()) as u32;
         let mut shapes = Vec::new();
         let mut locals = Vec::new();
         function.parameters.clear();
@@ -323,6 +434,21 @@ impl<'m> Segments<'m> {
                     before: Vec::new(),
                     outside: Vec::new(),
                 },
+            });
+        }
+        for cell in &self.cells {
+            function.parameters.push(Parameter { ty: cell.ty });
+            locals.push(Local {
+                name: String::new(),
+                kind: LocalKind::Register(cell.ty),
+                origin,
+            });
+            shapes.push(ParameterShape {
+                name: self.cell_name(cell),
+                shape: Shape::Scalar(cell.ty),
+                ways: Vec::new(),
+                before: Vec::new(),
+                outside: Vec::new(),
             });
         }
         // Parameters are the first locals.
@@ -354,6 +480,13 @@ impl<'m> Segments<'m> {
             };
             let write = InstructionKind::Write { local: to, value };
             instructions.extend([read, write].map(|kind| Instruction { kind, origin }));
+        }
+        for (index, cell) in self.cells.iter().enumerate() {
+            let dst = temporary(function, cell.ty);
+            let given = LocalId((own.live.len() + index) as u32);
+            let read = InstructionKind::Read { dst, local: given };
+            instructions.push(Instruction { kind: read, origin });
+            instructions.push(store_at(cell.address(), cell.ty, Value::Temp(dst), origin));
         }
         // The entry is the first block; what stood there moves to the end.
         let last = BlockId(function.blocks.len() as u32);
@@ -502,14 +635,19 @@ fn temporary(function: &mut Function, ty: Type) -> TempId {
 }
 
 fn store(global: GlobalId, ty: Type, value: Value, origin: OriginId) -> Instruction {
+    let address = Value::Address {
+        target: Target::Global(global),
+        addend: 0,
+    };
+    store_at(address, ty, value, origin)
+}
+
+fn store_at(address: Value, ty: Type, value: Value, origin: OriginId) -> Instruction {
     let operand = |value| Operand { value, origin };
     Instruction {
         kind: InstructionKind::Store {
             ty,
-            address: operand(Value::Address {
-                target: Target::Global(global),
-                addend: 0,
-            }),
+            address: operand(address),
             value: operand(value),
             volatile: false,
         },
