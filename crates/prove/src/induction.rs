@@ -116,17 +116,20 @@ impl Induction<'_> {
         if leaks || keeps_state(self.module, self.library, self.function) {
             return None;
         }
-        let mut segments = Segments::of(self.module, self.function, self.shapes, "round")?;
-        if segments.count() == 0 {
-            return None;
-        }
-        let proof = self.proof(segments.clone());
-        // What holds of globals takes more guesses, so it is sought where the program needs it.
-        proof.or_else(|| segments.carry_globals().then(|| self.proof(segments))?)
+        let registers = Segments::of(self.module, self.function, self.shapes, "round");
+        let proof = registers.and_then(|segments| self.proof(segments));
+        // What holds of memory takes more guesses, so it is sought where the program needs it.
+        proof.or_else(|| {
+            let memory = Segments::with_memory(self.module, self.function, self.shapes, "round");
+            memory.and_then(|segments| self.proof(segments))
+        })
     }
 
     /// Seeks a proof from what rounds pass on.
     fn proof(&self, segments: Segments<'_>) -> Option<Inductive> {
+        if segments.count() == 0 {
+            return None;
+        }
         let mut proof = Proof {
             asked: self,
             segments,

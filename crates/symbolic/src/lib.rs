@@ -31,6 +31,7 @@ mod buffer;
 mod call;
 mod callback;
 mod calling;
+mod cells;
 mod choices;
 mod content;
 mod decided;

@@ -16,18 +16,15 @@ pub struct Head {
 }
 
 /// Returns the heads of a function's loops, in the order of its blocks. It is `None` if rounds depend on
-/// more than registers and memory that outlives the function: on objects of its own, unwritten values or
-/// temporaries.
+/// more than registers and memory: on unwritten values or temporaries.
 pub fn heads(function: &Function) -> Option<Vec<Head>> {
     let order = Order::of(function);
     let blocks: Vec<BlockId> = function
         .block_ids()
         .filter(|&block| order.is_head(block))
         .collect();
-    let is_memory = |kind: LocalKind| matches!(kind, LocalKind::Memory { .. });
-    if !blocks.is_empty() && function.locals.iter().any(|local| is_memory(local.kind)) {
-        return None;
-    }
+    let is_register =
+        |local: &LocalId| matches!(function.local(*local).kind, LocalKind::Register(_));
     let written = written(function);
     let carried = carried(function);
     let mut all = Vec::new();
@@ -37,7 +34,7 @@ pub fn heads(function: &Function) -> Option<Vec<Head>> {
         }
         let live: Vec<LocalId> = (0..function.locals.len() as u32)
             .map(LocalId)
-            .filter(|local| order.lives(block, local.index()))
+            .filter(|local| is_register(local) && order.lives(block, local.index()))
             .collect();
         let at = &written[block.index()];
         if !live.iter().all(|local| at[local.index()]) {

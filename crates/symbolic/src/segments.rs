@@ -11,6 +11,7 @@ use patchwright_ir::{
 };
 
 use crate::{
+    cells::{Base, Cell, Objects, cells},
     inputs,
     loops::{Head, heads},
     options::{Entry, ParameterShape, Shape},
@@ -21,8 +22,6 @@ use crate::{
 pub const AT: &str = "segment's end";
 /// The prefix of the names of globals that hold values for the next round.
 pub const KEPT: &str = "segment's variable ";
-/// Numbers in globals at most that rounds pass on by themselves.
-const MOST_CELLS: usize = 16;
 /// Bytes of globals at most whose values at the beginning of a round may be any.
 const MOST_BYTES: u64 = 1024;
 
@@ -39,26 +38,13 @@ pub struct Carried {
     pub ty: Type,
 }
 
-/// A number in a global, at a place that the program names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Cell {
-    global: GlobalId,
-    offset: i64,
-    ty: Type,
-}
-
-impl Cell {
-    fn overlaps(&self, other: &Cell) -> bool {
-        let end = |cell: &Cell| cell.offset + cell.ty.size() as i64;
-        self.global == other.global && self.offset < end(other) && other.offset < end(self)
-    }
-
-    fn address(&self) -> Value {
-        Value::Address {
-            target: Target::Global(self.global),
-            addend: self.offset,
-        }
-    }
+/// What goes into the rounds of a loop in memory.
+#[derive(Clone, Default)]
+struct Passed {
+    /// Objects of the function that live there.
+    objects: Vec<LocalId>,
+    /// Numbers of which the values are known, by their places in the list of all.
+    cells: Vec<usize>,
 }
 
 /// A function of a module with the heads of its loops.
@@ -69,14 +55,67 @@ pub struct Segments<'m> {
     shapes: &'m [ParameterShape],
     heads: Vec<Head>,
     side: &'static str,
-    /// Numbers in globals of which it is known what goes into a round.
+    /// Numbers in memory of which it is known what goes into a round.
     cells: Vec<Cell>,
+    /// What is passed on to the rounds of each loop, in memory.
+    passed: Vec<Passed>,
 }
 
 impl<'m> Segments<'m> {
     /// Cuts the function `name` at the heads of its loops into segments without loops. Returns `None` if rounds pass on anything but
     /// numbers in variables and memory behind arguments.
     pub fn of(
+        module: &'m Module,
+        name: &str,
+        shapes: &'m [ParameterShape],
+        side: &'static str,
+    ) -> Option<Segments<'m>> {
+        let all = Segments::cut(module, name, shapes, side)?;
+        let has_objects = all
+            .function()
+            .locals
+            .iter()
+            .any(|local| is_object(local.kind));
+        (all.heads.is_empty() || !has_objects).then_some(all)
+    }
+
+    /// As [`Segments::of`], but rounds may also pass on numbers in globals, in objects of the function and behind its parameters, each
+    /// as a value of its own. Returns `None` if there are none.
+    pub fn with_memory(
+        module: &'m Module,
+        name: &str,
+        shapes: &'m [ParameterShape],
+        side: &'static str,
+    ) -> Option<Segments<'m>> {
+        let mut all = Segments::cut(module, name, shapes, side)?;
+        let function = all.function();
+        all.cells = cells(
+            module,
+            function,
+            shapes,
+            |global| is_variable(&module.globals[global.index()]),
+            |local| all.is_as_given(local),
+        );
+        let objects = Objects::of(function, &all.cells);
+        for head in &all.heads {
+            let alive = objects.alive(function, head.block)?;
+            let is_passed = |index: &usize| match all.cells[*index].base {
+                Base::Global(_) => true,
+                Base::Local(local) => {
+                    alive.contains(&local) && objects.is_written(head.block, *index)
+                }
+                Base::Parameter(local) => head.live.contains(&local),
+            };
+            let cells = (0..all.cells.len()).filter(is_passed).collect();
+            all.passed.push(Passed {
+                objects: alive,
+                cells,
+            });
+        }
+        (!all.cells.is_empty()).then_some(all)
+    }
+
+    fn cut(
         module: &'m Module,
         name: &str,
         shapes: &'m [ParameterShape],
@@ -101,6 +140,7 @@ impl<'m> Segments<'m> {
             heads,
             side,
             cells: Vec::new(),
+            passed: Vec::new(),
         };
         all.keep_targets();
         let mut live = all.heads.iter().flat_map(|head| &head.live);
@@ -136,61 +176,32 @@ impl<'m> Segments<'m> {
         }
     }
 
-    /// Lets rounds pass on numbers in globals, too, each as a value of its own. Returns whether there are any.
-    pub fn carry_globals(&mut self) -> bool {
-        let functions = self.module.functions.iter();
-        let blocks = functions.flat_map(|function| &function.blocks);
-        for instruction in blocks.flat_map(|block| &block.instructions) {
-            let (InstructionKind::Load {
-                ty,
-                address,
-                volatile: false,
-                ..
-            }
-            | InstructionKind::Store {
-                ty,
-                address,
-                volatile: false,
-                ..
-            }) = &instruction.kind
-            else {
-                continue;
-            };
-            let Value::Address {
-                target: Target::Global(global),
-                addend: offset,
-            } = address.value
-            else {
-                continue;
-            };
-            let cell = Cell {
-                global,
-                offset,
-                ty: *ty,
-            };
-            let of = &self.module.globals[global.index()];
-            let is_inside = offset >= 0 && offset as u64 + ty.size() <= of.size;
-            let is_new = !self.cells.iter().any(|known| known.overlaps(&cell));
-            if (ty.is_integer() || ty.is_float() && *ty != Type::F80)
-                && ty.size() <= 8
-                && is_variable(of)
-                && is_inside
-                && is_new
-                && self.cells.len() < MOST_CELLS
-            {
-                self.cells.push(cell);
-            }
+    /// What goes into the rounds of loop `head` in memory.
+    fn passed(&self, head: usize) -> (&[LocalId], impl Iterator<Item = (usize, Cell)>) {
+        let passed = self.passed.get(head);
+        let objects = passed.map_or(&[][..], |passed| &passed.objects);
+        let cells = passed.map_or(&[][..], |passed| &passed.cells);
+        (
+            objects,
+            cells.iter().map(|&index| (index, self.cells[index])),
+        )
+    }
+
+    /// What a number in memory lies in, as the source calls it.
+    fn base_name(&self, cell: Cell) -> &'m str {
+        match cell.base {
+            Base::Global(global) => &self.module.globals[global.index()].name,
+            Base::Local(local) | Base::Parameter(local) => &self.function().local(local).name,
         }
-        !self.cells.is_empty()
     }
 
-    fn cell_name(&self, cell: &Cell) -> String {
-        let name = &self.module.globals[cell.global.index()].name;
-        format!("{} {name}+{}", self.side, cell.offset)
+    fn cell_name(&self, index: usize) -> String {
+        let name = self.base_name(self.cells[index]);
+        format!("{} {name} in memory {index}", self.side)
     }
 
-    fn kept_cell_name(&self, cell: &Cell) -> String {
-        format!("{KEPT}{}", self.cell_name(cell))
+    fn kept_cell_name(index: usize) -> String {
+        format!("{KEPT}in memory {index}")
     }
 
     /// Returns the number of loops.
@@ -281,10 +292,11 @@ impl<'m> Segments<'m> {
             kept: kept_name(local),
             ty,
         });
-        let cells = self.cells.iter().map(|cell| Carried {
-            name: self.cell_name(cell),
-            variable: self.module.globals[cell.global.index()].name.clone(),
-            kept: self.kept_cell_name(cell),
+        let (_, cells) = self.passed(head);
+        let cells = cells.map(|(index, cell)| Carried {
+            name: self.cell_name(index),
+            variable: self.base_name(cell).to_owned(),
+            kept: Self::kept_cell_name(index),
             ty: cell.ty,
         });
         carried.chain(cells).collect()
@@ -316,11 +328,11 @@ impl<'m> Segments<'m> {
                 kept.push((local, add_global(&mut module, &kept_name(local), ty)));
             }
         }
-        let cells = self.cells.iter().map(|cell| {
-            let name = self.kept_cell_name(cell);
-            (*cell, add_global(&mut module, &name, cell.ty))
-        });
-        let cells: Vec<(Cell, GlobalId)> = cells.collect();
+        let cells =
+            self.cells.iter().enumerate().map(|(index, cell)| {
+                add_global(&mut module, &Self::kept_cell_name(index), cell.ty)
+            });
+        let cells: Vec<GlobalId> = cells.collect();
         let mut function = self.function().clone();
         for head in 0..self.heads.len() {
             self.end_at(&mut function, head, at, (&kept, &cells));
@@ -343,7 +355,7 @@ impl<'m> Segments<'m> {
         function: &mut Function,
         head: usize,
         at: GlobalId,
-        (kept, cells): (&[(LocalId, GlobalId)], &[(Cell, GlobalId)]),
+        (kept, cells): (&[(LocalId, GlobalId)], &[GlobalId]),
     ) {
         let own = &self.heads[head];
         let origin = function.block(own.block).terminator.origin;
@@ -369,20 +381,20 @@ impl<'m> Segments<'m> {
             instructions.push(Instruction { kind: read, origin });
             instructions.push(store(global, ty, Value::Temp(dst), origin));
         }
-        for (cell, global) in cells {
+        for (index, cell) in self.passed(head).1 {
+            let address = address_of(function, cell, origin, |local| local, &mut instructions);
             let dst = temporary(function, cell.ty);
-            let address = Operand {
-                value: cell.address(),
-                origin,
-            };
             let load = InstructionKind::Load {
                 dst,
                 ty: cell.ty,
-                address,
+                address: Operand {
+                    value: address,
+                    origin,
+                },
                 volatile: false,
             };
             instructions.push(Instruction { kind: load, origin });
-            instructions.push(store(*global, cell.ty, Value::Temp(dst), origin));
+            instructions.push(store(cells[index], cell.ty, Value::Temp(dst), origin));
         }
         let number = Value::Constant {
             ty: Type::I32,
@@ -411,7 +423,9 @@ impl<'m> Segments<'m> {
     fn begin_at(&self, function: &mut Function, head: usize) -> Vec<ParameterShape> {
         let own = &self.heads[head];
         let origin = function.block(own.block).terminator.origin;
-        let added = (own.live.len() + self.cells.len()) as u32;
+        let (objects, cells) = self.passed(head);
+        let cells: Vec<(usize, Cell)> = cells.collect();
+        let added = (own.live.len() + cells.len()) as u32;
         let mut shapes = Vec::new();
         let mut locals = Vec::new();
         function.parameters.clear();
@@ -436,7 +450,7 @@ impl<'m> Segments<'m> {
                 },
             });
         }
-        for cell in &self.cells {
+        for &(index, cell) in &cells {
             function.parameters.push(Parameter { ty: cell.ty });
             locals.push(Local {
                 name: String::new(),
@@ -444,7 +458,7 @@ impl<'m> Segments<'m> {
                 origin,
             });
             shapes.push(ParameterShape {
-                name: self.cell_name(cell),
+                name: self.cell_name(index),
                 shape: Shape::Scalar(cell.ty),
                 ways: Vec::new(),
                 before: Vec::new(),
@@ -481,12 +495,23 @@ impl<'m> Segments<'m> {
             let write = InstructionKind::Write { local: to, value };
             instructions.extend([read, write].map(|kind| Instruction { kind, origin }));
         }
-        for (index, cell) in self.cells.iter().enumerate() {
+        let shifted = |mut local: LocalId| {
+            moved(&mut local);
+            local
+        };
+        for &object in objects {
+            let kind = InstructionKind::Live {
+                local: shifted(object),
+            };
+            instructions.push(Instruction { kind, origin });
+        }
+        for (index, &(_, cell)) in cells.iter().enumerate() {
+            let address = address_of(function, cell, origin, shifted, &mut instructions);
             let dst = temporary(function, cell.ty);
             let given = LocalId((own.live.len() + index) as u32);
             let read = InstructionKind::Read { dst, local: given };
             instructions.push(Instruction { kind: read, origin });
-            instructions.push(store_at(cell.address(), cell.ty, Value::Temp(dst), origin));
+            instructions.push(store_at(address, cell.ty, Value::Temp(dst), origin));
         }
         // The entry is the first block; what stood there moves to the end.
         let last = BlockId(function.blocks.len() as u32);
@@ -627,6 +652,55 @@ fn add_global(module: &mut Module, name: &str, ty: Type) -> GlobalId {
         origin: Origin::default(),
     });
     GlobalId(module.globals.len() as u32 - 1)
+}
+
+/// The address of a number; what computes it is added to the instructions. Locals have other numbers in the function.
+fn address_of(
+    function: &mut Function,
+    cell: Cell,
+    origin: OriginId,
+    number: impl Fn(LocalId) -> LocalId,
+    instructions: &mut Vec<Instruction>,
+) -> Value {
+    let base = match cell.base {
+        Base::Global(global) => {
+            return Value::Address {
+                target: Target::Global(global),
+                addend: cell.offset as i64,
+            };
+        }
+        Base::Local(local) => {
+            let dst = temporary(function, Type::Ptr);
+            let local = number(local);
+            let kind = InstructionKind::LocalAddress { dst, local };
+            instructions.push(Instruction { kind, origin });
+            dst
+        }
+        Base::Parameter(local) => {
+            let dst = temporary(function, Type::Ptr);
+            let local = number(local);
+            let kind = InstructionKind::Read { dst, local };
+            instructions.push(Instruction { kind, origin });
+            dst
+        }
+    };
+    let dst = temporary(function, Type::Ptr);
+    let a = Operand {
+        value: Value::Temp(base),
+        origin,
+    };
+    let kind = InstructionKind::MemberAddress {
+        dst,
+        a,
+        offset: cell.offset,
+        array: None,
+    };
+    instructions.push(Instruction { kind, origin });
+    Value::Temp(dst)
+}
+
+fn is_object(kind: LocalKind) -> bool {
+    matches!(kind, LocalKind::Memory { .. })
 }
 
 fn temporary(function: &mut Function, ty: Type) -> TempId {
