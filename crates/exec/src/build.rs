@@ -34,7 +34,7 @@ pub enum BuildError {
         /// The first line of its output that reports an error, if one does.
         first_error: Option<String>,
         /// The last lines of its output.
-        tail: String,
+        tail: Box<str>,
         /// All of its output.
         output: Vec<u8>,
     },
@@ -119,7 +119,7 @@ pub fn run_build(
     }
     let text = String::from_utf8_lossy(&outcome.stdout);
     let first_error = first_error(&text).map(str::to_owned);
-    let tail = tail(&text, TAIL);
+    let tail = tail(&text, TAIL).into();
     Err(BuildError::Failed {
         prepares: false,
         command: command.to_owned(),
