@@ -167,33 +167,4 @@ impl Graph {
         sequences.retain(|sequence| !sequence.is_empty());
         sequences
     }
-
-    /// Returns the graph in the language of Graphviz.
-    pub fn dot(&self) -> String {
-        use std::fmt::Write;
-        let mut text =
-            String::from("digraph changes {\n  node [shape=box, fontname=\"monospace\"];\n");
-        for (i, vertex) in self.vertices.iter().enumerate() {
-            let (label, style) = match vertex {
-                Vertex::Entry => ("entry".to_owned(), "shape=ellipse"),
-                Vertex::Exit => ("exit".to_owned(), "shape=ellipse"),
-                Vertex::Place {
-                    role, line, text, ..
-                } => (
-                    format!("{line}: {text}"),
-                    match role {
-                        Role::Changed => "style=filled, fillcolor=\"#e6ffec\"",
-                        Role::Deleted => "style=\"filled,dashed\", fillcolor=\"#ffebe9\"",
-                    },
-                ),
-            };
-            let label = label.replace('\\', "\\\\").replace('"', "\\\"");
-            let _ = writeln!(text, "  n{i} [label=\"{label}\", {style}];");
-        }
-        for (from, to) in &self.edges {
-            let _ = writeln!(text, "  n{from} -> n{to};");
-        }
-        text.push_str("}\n");
-        text
-    }
 }

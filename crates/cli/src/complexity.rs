@@ -12,13 +12,14 @@ use patchwright_exec::{
     read_compile_database,
 };
 use patchwright_report::complexity::{Measured, json, table, text};
+use patchwright_report::layered::Layered;
 use patchwright_report::page;
 use patchwright_report::svg;
 use patchwright_report::text::Style;
 
 use crate::{
     Exit,
-    drawing::{Canvas, Format, UnknownFormat},
+    drawing::{Canvas, Graphviz, UnknownFormat},
 };
 
 /// Flags of `patchwright complexity`.
@@ -140,21 +141,17 @@ fn try_run(args: &ComplexityArgs) -> Result<Exit, Problem> {
             });
         };
         let graph = &change.measurement.graph;
-        let drawn = match canvas.format {
-            Format::Dot => graph.dot(),
-            Format::Svg => {
-                let title = format!("{} · CyCC {}", change.title, graph.complexity());
-                svg::graph(graph, &title)
-            }
-        };
-        canvas.write(&drawn)?;
+        let title = format!("{} · CyCC {}", change.title, graph.complexity());
+        canvas.write(&svg::graph(graph), &title)?;
     }
     if let Some(path) = &args.plot {
         let title = args.what.as_deref().unwrap_or("uncommitted changes");
         files::write_atomic(path, svg::plot(&changes, title).as_bytes())?;
     }
     if let Some(file) = &args.html {
-        files::write_atomic(file, page::complexity(&changes).as_bytes())?;
+        let mut graphviz = Graphviz::default();
+        let mut draw = |graph: &Layered, title: &str| graphviz.draw(graph, title);
+        files::write_atomic(file, page::complexity(&changes, &mut draw).as_bytes())?;
     }
     let style = Style {
         colour: crate::shown::colour(),

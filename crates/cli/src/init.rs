@@ -18,9 +18,9 @@ use std::time::Duration;
 
 use clap::Args;
 use patchwright_exec::{
-    Baseline, BaselineOptions, CancelToken, FileError, Project, ProjectError, ProjectFlags,
-    RecordError, RunnerProgram, Scratch, Worker, WorkerOptions, files, project::CONFIG_FILE,
-    record,
+    Baseline, BaselineOptions, BuildError, CancelToken, FileError, Project, ProjectError,
+    ProjectFlags, RecordError, RunnerProgram, Scratch, Worker, WorkerOptions, files,
+    project::CONFIG_FILE, record,
 };
 
 use crate::{
@@ -267,7 +267,11 @@ fn started(
             if cancel.is_cancelled() {
                 return Err(RecordError::Build(error).into());
             }
-            return Ok(Err(format!("`{command}`: {error}")));
+            // What ran and failed is named with what it printed.
+            return Ok(Err(match error {
+                BuildError::Failed { .. } => error.to_string(),
+                BuildError::Run(_) => format!("`{command}`: {error}"),
+            }));
         }
     }
     Ok(Ok(worker))

@@ -6,12 +6,7 @@ use clap::Args;
 use patchwright_ir::{Function, drawing::control_flow, print_function, print_module};
 use patchwright_report::svg;
 
-use crate::{
-    Exit,
-    cached::CacheArgs,
-    drawing::{Canvas, Format},
-    sources,
-};
+use crate::{Exit, cached::CacheArgs, drawing::Canvas, sources};
 
 /// Flags of `patchwright ir`.
 #[derive(Args, Debug)]
@@ -81,12 +76,9 @@ fn try_run(args: &IrArgs) -> Result<Exit, String> {
                 "--graph draws one function; name it with --function, one of: {names}"
             ));
         };
-        let drawing = control_flow(function);
-        let drawn = match canvas.format {
-            Format::Dot => drawing.dot(),
-            Format::Svg => svg::control_flow(&drawing, &function.name),
-        };
-        canvas.write(&drawn).map_err(|e| e.to_string())?;
+        let drawing = svg::control_flow(&control_flow(function));
+        let written = canvas.write(&drawing, &function.name);
+        written.map_err(|e| e.to_string())?;
     } else {
         let text = match function {
             Some(function) => print_function(function),

@@ -9,24 +9,35 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use patchwright_exec::{CancelToken, FileError, RunnerProgram, Scratch};
 use patchwright_patches::read_json_line;
 use patchwright_report::validation::Stream;
-use patchwright_validate::{Event, Inbox, Surroundings, ValidateError, serve};
+use patchwright_validate::{Event, Inbox, Surroundings, Tests, ValidateError, serve};
 
 use crate::{
     Exit, args::ValidateArgs, places::Places, progress::Progress, project, protection, signals,
     state, validate,
 };
 
+/// What has been printed, and what is needed for more.
+#[derive(Default)]
+struct Told {
+    stream: Stream,
+    /// The ids of all patches in the order in which they have come.
+    ids: Vec<String>,
+    /// The line at the start has been printed.
+    has_begun: bool,
+    /// Answers that wait for it.
+    early: Vec<String>,
+}
+
 /// What a reader and the run share.
 struct Desk {
     inbox: Inbox,
-    /// Tests, and the ids of all patches in the order in which they have come.
-    told: Mutex<(Stream, Vec<String>)>,
+    told: Mutex<Told>,
     is_closed: AtomicBool,
     cancel: CancelToken,
 }
 
 impl Desk {
-    fn told(&self) -> MutexGuard<'_, (Stream, Vec<String>)> {
+    fn told(&self) -> MutexGuard<'_, Told> {
         self.told.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -38,12 +49,33 @@ impl Desk {
         }
     }
 
+    /// Prints the line at the start, then what was to be answered before it.
+    fn begin(&self, tests: &Tests) {
+        let mut told = self.told();
+        let line = told.stream.start(tests);
+        self.print(&line);
+        told.has_begun = true;
+        for line in told.early.drain(..) {
+            self.print(&line);
+        }
+    }
+
+    /// Answers a line that is no patch.
+    fn refuse(&self, number: usize, message: &str) {
+        let line = Stream::refused(number, message);
+        let mut told = self.told();
+        match told.has_begun {
+            true => self.print(&line),
+            false => told.early.push(line),
+        }
+    }
+
     /// Reads patches until the input ends. What is wrong with a line is answered, and the next ones count all the same.
     fn read(&self, input: impl BufRead) {
         let mut ids: HashSet<String> = HashSet::new();
         for (number, line) in input.split(b'\n').enumerate() {
             let number = number + 1;
-            let answer = |message: String| self.print(&Stream::refused(number, &message));
+            let answer = |message: String| self.refuse(number, &message);
             let line = match line {
                 Ok(line) => line,
                 Err(error) => {
@@ -71,7 +103,7 @@ impl Desk {
             }
             ids.extend(patches.iter().map(|patch| patch.id.0.clone()));
             let mut told = self.told();
-            told.1
+            told.ids
                 .extend(patches.iter().map(|patch| patch.id.0.clone()));
             // While this is held, so that both are in the same order.
             self.inbox.put(patches);
@@ -116,14 +148,11 @@ pub fn run(args: &ValidateArgs) -> Result<Exit, ValidateError> {
         Event::Phase(name) => progress.phase(name),
         Event::Progress { done, total } => progress.progress(done, total),
         Event::Warning(text) => progress.warn(&text),
-        Event::Tests { tests, .. } => {
-            let line = desk.told().0.start(tests);
-            desk.print(&line);
-        }
+        Event::Tests { tests, .. } => desk.begin(tests),
         Event::Verdict { index, patch } => {
             let told = desk.told();
-            let id = |number: usize| &told.1[number][..];
-            let line = told.0.verdict(index, patch, id);
+            let id = |number: usize| &told.ids[number][..];
+            let line = told.stream.verdict(index, patch, id);
             drop(told);
             desk.print(&line);
         }
@@ -152,7 +181,7 @@ pub fn run(args: &ValidateArgs) -> Result<Exit, ValidateError> {
         outcome => outcome?,
     };
     signals::while_writing(|| {
-        let line = desk.told().0.end(&outcome);
+        let line = desk.told().stream.end(&outcome);
         desk.print(&line);
     });
     Ok(if desk.is_closed.load(Ordering::Relaxed) {

@@ -85,7 +85,8 @@ pub fn lower(
     Ok(lowered)
 }
 
-fn runner() -> Result<Runner, String> {
+/// Returns a runner for programs that need no copy of a project.
+pub fn runner() -> Result<Runner, String> {
     let program = RunnerProgram::current_exe(["__runner"]).map_err(|e| e.to_string())?;
     let cancel = CancelToken::new().map_err(|e| e.to_string())?;
     Runner::start(&program, None, cancel).map_err(|e| e.to_string())

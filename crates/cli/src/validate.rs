@@ -386,7 +386,7 @@ fn try_run(args: &ValidateArgs) -> Result<Exit, ValidateError> {
 /// Returns the files that patches may change. Cases beside a single C file are in no copy, so a patch of them cannot be tried.
 pub(crate) fn tree(args: &ValidateArgs, project: &Project) -> Box<dyn BaseTree> {
     match args.trust_test_changes {
-        true => Box::new(FolderTree::new(&project.root)),
+        true => Box::new(FolderTree::new(&project.root).without(&project.exclude)),
         false => Box::new(ProjectTree::new(project)),
     }
 }

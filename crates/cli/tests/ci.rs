@@ -181,6 +181,7 @@ fn a_counterexample_is_a_result_with_its_way_as_a_code_flow() {
         })
         .collect();
     assert!(lines.contains(&5), "{flow:#}");
+    assert_eq!(lines.last(), Some(&6), "the way ends where it fails");
     assert!(
         fs::read_to_string(place.root.join("p.xml"))
             .unwrap()

@@ -171,6 +171,22 @@ fn commands_of_make_check_are_tests_with_their_arguments_and_their_programs_are_
 }
 
 #[test]
+fn a_build_that_runs_the_tests_is_reduced_to_what_they_need() {
+    let place = Place::new();
+    place.write(
+        "unit.c",
+        "int max(int a, int b) { return a > b ? a : b; }\nint main(void) { return max(1, 2) != 2; }\n",
+    );
+    place.write(
+        "Makefile",
+        "test: unit\n\t./unit\nunit: unit.c\n\t$(CC) -g -o $@ $<\n",
+    );
+    let (said, text) = described(&place, &[]);
+    assert!(text.contains("build = \"make unit\""), "{text}");
+    assert!(said.contains("1 of 1 pass"), "{said}");
+}
+
+#[test]
 fn a_check_script_that_wants_arguments_is_run_as_make_runs_it() {
     let place = Place::new();
     place.write("max.c", format!("{MAX}{MAIN}"));
@@ -308,6 +324,7 @@ fn what_cannot_be_built_or_found_is_said() {
     let broken = place.run(["init", "project"]);
     assert_eq!(broken.status.code(), Some(3));
     assert!(stderr(&broken).contains("none of the ways to build the project works"));
+    assert_eq!(stderr(&broken).matches("`make`").count(), 1);
     place.write("Makefile", "all:\n\ttrue\n");
     let output = place.run(["init", "project"]);
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));

@@ -105,6 +105,12 @@ fn proposals_are_tried_beside_the_search_and_refused_ones_are_answered_with_the_
         proposed.contains(&("ours, too", "EXPRESSION")),
         "{report:#}"
     );
+    // The compiler makes the same of both.
+    let class = |name: &str| {
+        let mut patches = patches.iter();
+        &patches.find(|patch| patch["proposal"] == name).unwrap()["class"]
+    };
+    assert_eq!(class("right"), class("ours, too"), "{report:#}");
     assert_eq!(report["stats"]["proposals"]["passed"], 2);
     assert_eq!(place.leftovers(), [""; 0]);
 }

@@ -65,6 +65,19 @@ impl Server {
 }
 
 #[test]
+fn what_is_refused_while_the_program_is_built_is_answered_behind_the_first_line() {
+    let place = Place::with_max2();
+    let mut server = Server::start(&place, &[]);
+    server.send("no JSON\n");
+    let (answers, status) = server.rest();
+    assert_eq!(status, Some(1));
+    let types: Vec<&str> = (answers.iter())
+        .map(|answer| answer["type"].as_str().unwrap())
+        .collect();
+    assert_eq!(types, ["start", "error", "end"]);
+}
+
+#[test]
 fn a_patch_that_is_sent_is_answered_before_the_next_one_comes() {
     let place = Place::with_max2();
     let mut server = Server::start(&place, &[]);

@@ -23,8 +23,10 @@ pub enum BuildError {
     #[error(transparent)]
     Run(#[from] RunError),
     /// It ran and failed.
-    #[error("{}", describe_failure(command, *ending, first_error.as_deref(), tail))]
+    #[error("the {} {}", if *prepares { "`prepare` command" } else { "build" }, describe_failure(command, *ending, first_error.as_deref(), tail))]
     Failed {
+        /// It is the command that prepares a copy for its first build.
+        prepares: bool,
         /// The build command.
         command: OsString,
         /// How it ended.
@@ -32,10 +34,20 @@ pub enum BuildError {
         /// The first line of its output that reports an error, if one does.
         first_error: Option<String>,
         /// The last lines of its output.
-        tail: String,
+        tail: Box<str>,
         /// All of its output.
         output: Vec<u8>,
     },
+}
+
+impl BuildError {
+    /// Returns the error of a command that prepares a copy.
+    pub(crate) fn of_preparation(mut self) -> Self {
+        if let BuildError::Failed { prepares, .. } = &mut self {
+            *prepares = true;
+        }
+        self
+    }
 }
 
 fn describe_failure(
@@ -45,7 +57,7 @@ fn describe_failure(
     tail: &str,
 ) -> String {
     let mut text = format!(
-        "the build `{}` {ending}{}",
+        "`{}` {ending}{}",
         command.display(),
         ending.more_for_builds()
     );
@@ -107,8 +119,9 @@ pub fn run_build(
     }
     let text = String::from_utf8_lossy(&outcome.stdout);
     let first_error = first_error(&text).map(str::to_owned);
-    let tail = tail(&text, TAIL);
+    let tail = tail(&text, TAIL).into();
     Err(BuildError::Failed {
+        prepares: false,
         command: command.to_owned(),
         ending: outcome.ending,
         first_error,
@@ -179,7 +192,7 @@ mod tests {
         );
         assert_eq!(
             text,
-            "the build `make -j2` ended with exit status 2\n\
+            "`make -j2` ended with exit status 2\n\
              first error: a.c:3:1: error: expected ';'\n\
              the end of its output:\n  cc -c a.c\n  a.c:3:1: error: expected ';'"
         );

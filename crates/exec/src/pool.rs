@@ -169,7 +169,8 @@ impl Worker {
         if let Some(prepare) = options.prepare
             && !worker.runner.view_active()
         {
-            run_in_copy(&mut worker, prepare).map_err(PoolError::Prepare)?;
+            let prepared = run_in_copy(&mut worker, prepare).map_err(BuildError::of_preparation);
+            prepared.map_err(PoolError::Prepare)?;
         }
         Ok(worker)
     }

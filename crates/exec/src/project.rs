@@ -209,8 +209,15 @@ impl Project {
 
     fn merge(root: PathBuf, config: Config, flags: &ProjectFlags) -> Result<Self, ProjectError> {
         let project = &config.file.project;
-        let command = |flag: &Option<OsString>, key: &Option<String>| {
-            flag.clone().or_else(|| key.clone().map(OsString::from))
+        let command = |flag: (&Option<OsString>, &'static str),
+                       key: &Option<toml::Spanned<String>>| {
+            let Some(Given { value, place }) = given(flag, key, &config) else {
+                return Ok(None);
+            };
+            match value.as_bytes().trim_ascii().is_empty() {
+                true => Err(ProjectError::NoCommand { place }),
+                false => Ok(Some(value)),
+            }
         };
         let compile_commands = flags
             .compile_commands
@@ -218,8 +225,8 @@ impl Project {
             .or_else(|| project.compile_commands.clone())
             .map(|path| normalize(&root.join(path)));
         Ok(Project {
-            build: command(&flags.build, &project.build),
-            prepare: command(&flags.prepare, &project.prepare),
+            build: command((&flags.build, "--build"), &project.build)?,
+            prepare: command((&flags.prepare, "--prepare"), &project.prepare)?,
             compile_commands,
             tests: suite(&root, &config, flags)?,
             limits: limits(&config)?,
@@ -537,6 +544,12 @@ fn driver_tests(
         place,
     } = driver;
     let path = root.join(&driver);
+    if path.is_dir() {
+        return Err(ProjectError::DriverIsFolder {
+            place,
+            driver: path,
+        });
+    }
     if !path.is_file() {
         return Err(ProjectError::DriverMissing {
             place,

@@ -71,7 +71,8 @@ pub enum RecordError {
 /// [`RecordError::Build`], [`RecordError::AbsolutePaths`] and [`RecordError::File`].
 pub fn prepare_copy(worker: &mut Worker, project: &Project) -> Result<(), RecordError> {
     if let Some(prepare) = &project.prepare {
-        run_in_copy(worker, prepare).map_err(RecordError::Build)?;
+        let prepared = run_in_copy(worker, prepare).map_err(BuildError::of_preparation);
+        prepared.map_err(RecordError::Build)?;
     }
     refuse_absolute_references(project, worker)
 }

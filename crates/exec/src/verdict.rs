@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -239,22 +239,28 @@ pub fn run_test(
     limits: &Limits,
 ) -> Result<TestRun, TestError> {
     let request = test_request(runner, sandbox, test, environment, limits);
-    let outcome = runner
-        .run(&request)
-        .map_err(|error| match (error, &test.kind) {
-            (RunError::Execute { source, .. }, TestKind::Driver { driver }) => TestError::Driver {
-                driver: driver.clone(),
-                source,
-            },
-            (RunError::Execute { source, .. }, TestKind::Case(case)) => TestError::Program {
-                program: case.program.clone(),
-                source,
-            },
-            (source, _) => TestError::Run {
-                test: test.name.clone(),
-                source,
-            },
-        })?;
+    let ran = match (runner.run(&request), &test.kind) {
+        (Err(RunError::Execute { .. }), TestKind::Driver { driver })
+            if has_been_removed(sandbox, driver) =>
+        {
+            return Ok(without_driver(driver));
+        }
+        (ran, _) => ran,
+    };
+    let outcome = ran.map_err(|error| match (error, &test.kind) {
+        (RunError::Execute { source, .. }, TestKind::Driver { driver }) => TestError::Driver {
+            driver: driver.clone(),
+            source,
+        },
+        (RunError::Execute { source, .. }, TestKind::Case(case)) => TestError::Program {
+            program: case.program.clone(),
+            source,
+        },
+        (source, _) => TestError::Run {
+            test: test.name.clone(),
+            source,
+        },
+    })?;
     let verdict = match &test.kind {
         TestKind::Driver { .. } => judge_driver(&outcome),
         TestKind::Case(case) => judge_case(case, &outcome),
@@ -268,6 +274,32 @@ pub fn run_test(
         runner.note(&format!("test {}{fails}", test.name), &outcome);
     }
     Ok(TestRun { verdict, outcome })
+}
+
+/// Whether a file is gone from a copy and still in the project: the build has removed it, or a test.
+fn has_been_removed(sandbox: &Sandbox, file: &Path) -> bool {
+    let is_gone = |root: &Path| {
+        let found = std::fs::symlink_metadata(root.join(file));
+        found.is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+    };
+    is_gone(sandbox.folder()) && !is_gone(sandbox.project())
+}
+
+/// A test whose driver is gone fails with the shell's status for a command that is not found.
+fn without_driver(driver: &Path) -> TestRun {
+    const NOT_FOUND: i32 = 127;
+    let ending = Ending::Exited(NOT_FOUND);
+    let said = format!(
+        "the test driver {} is gone: the build has removed it, or an earlier test\n",
+        driver.display()
+    );
+    TestRun {
+        verdict: Verdict::Fail(FailReason::ExitCode {
+            expected: 0,
+            actual: NOT_FOUND,
+        }),
+        outcome: Outcome::without_execution(ending, said.into_bytes()),
+    }
 }
 
 /// So much of what a driver prints is kept: its last words and the reports of sanitizers are looked for there.

@@ -409,6 +409,32 @@ fn driver_flags(driver: &str, tests: &[&str]) -> ProjectFlags {
 }
 
 #[test]
+fn a_test_fails_whose_driver_an_earlier_test_has_removed() {
+    let fixture = Fixture::new();
+    fixture.project.script("t.sh", "#!/bin/sh\nrm -f t.sh\n");
+    let project = fixture.load(&driver_flags("t.sh", &["first", "second"]));
+    let mut worker = fixture.worker(false);
+    let environment = Environment::default();
+    let verdicts: Vec<Verdict> = (project.require_tests().unwrap().tests.iter())
+        .map(|test| {
+            let run = run_test(
+                &mut worker.runner,
+                &worker.sandbox,
+                test,
+                &environment,
+                &seconds(5),
+            );
+            run.unwrap().verdict
+        })
+        .collect();
+    let not_found = FailReason::ExitCode {
+        expected: 0,
+        actual: 127,
+    };
+    assert_eq!(verdicts, [Verdict::Pass, Verdict::Fail(not_found)]);
+}
+
+#[test]
 fn a_driver_that_cannot_be_executed_is_an_error_and_no_verdict() {
     let fixture = Fixture::new();
     fixture.project.script("t.sh", "#!/no/such/shell\n");

@@ -1,6 +1,4 @@
-//! Draws the control flow of a function as boxes and edges, also in the language of Graphviz.
-
-use std::fmt::Write;
+//! The control flow of a function as boxes and edges, to be drawn.
 
 use crate::{
     function::Function,
@@ -11,8 +9,6 @@ use crate::{
 /// A graph of boxes with lines of text, and edges between them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Drawing {
-    /// The function's name.
-    pub name: String,
     /// First the function with its variables, then its blocks in order, each with its name and its instructions.
     pub boxes: Vec<Vec<String>>,
     /// From box to box, and what the edge stands for: whether the condition held, values of a `switch`.
@@ -22,10 +18,7 @@ pub struct Drawing {
 /// Returns the drawing of a function's control flow. The first box has the function's variables; each
 /// other box is a block.
 pub fn control_flow(function: &Function) -> Drawing {
-    let mut drawing = Drawing {
-        name: function.name.clone(),
-        ..Drawing::default()
-    };
+    let mut drawing = Drawing::default();
     let mut head = vec![function.name.clone()];
     let locals = function.locals.iter().enumerate();
     let named = locals.filter(|(_, local)| !local.name.is_empty());
@@ -59,37 +52,4 @@ pub fn control_flow(function: &Function) -> Drawing {
         }
     }
     drawing
-}
-
-impl Drawing {
-    /// Returns the drawing in the language of Graphviz.
-    pub fn dot(&self) -> String {
-        let mut out = String::new();
-        let _ = writeln!(out, "digraph \"{}\" {{", escaped(&self.name));
-        out.push_str("  node [shape=box fontname=monospace];\n");
-        for (index, lines) in self.boxes.iter().enumerate() {
-            let mut label = lines.join("\n");
-            label.push('\n');
-            let _ = writeln!(out, "  {index} [label=\"{}\"];", escaped(&label));
-        }
-        for (from, to, name) in &self.edges {
-            let _ = writeln!(out, "  {from} -> {to} [label=\"{name}\"];");
-        }
-        out.push_str("}\n");
-        out
-    }
-}
-
-/// Lines end left-aligned; quotes and backslashes are escaped.
-fn escaped(text: &str) -> String {
-    let mut out = String::new();
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\l"),
-            _ => out.push(c),
-        }
-    }
-    out
 }

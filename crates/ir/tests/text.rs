@@ -117,5 +117,4 @@ fn the_graph_is_drawn_with_what_the_edges_stand_for() {
             "2 3 default"
         ]
     );
-    assert!(drawing.dot().contains("2 -> 3 [label=\"4…9\"]"));
 }

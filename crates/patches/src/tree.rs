@@ -70,6 +70,7 @@ pub(crate) fn line_starts(text: &[u8]) -> Vec<u32> {
 #[derive(Debug)]
 pub struct FolderTree {
     root: PathBuf,
+    left_out: Vec<PathBuf>,
     read: Mutex<HashMap<RelativePath, Entry>>,
 }
 
@@ -78,11 +79,22 @@ impl FolderTree {
     pub fn new(root: impl Into<PathBuf>) -> Self {
         FolderTree {
             root: root.into(),
+            left_out: Vec::new(),
             read: Mutex::default(),
         }
     }
 
+    /// Returns the tree with these files and folders left out, which no patch may change.
+    pub fn without(mut self, paths: &[PathBuf]) -> Self {
+        self.left_out = paths.to_vec();
+        self
+    }
+
     fn read(&self, path: &RelativePath) -> io::Result<Entry> {
+        let mut left_out = self.left_out.iter();
+        if left_out.any(|out| path.as_path().starts_with(out)) {
+            return Ok(Entry::Other("is left out by `exclude`"));
+        }
         // A link may lead out of the tree, also one above the file.
         let mut above = self.root.clone();
         let components: Vec<_> = path.as_path().components().collect();

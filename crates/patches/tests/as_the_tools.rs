@@ -30,7 +30,10 @@ fn run(program: &str, arguments: &[&str], folder: &Path, input: &[u8]) -> Output
 }
 
 fn apply_at(folder: &Path, diff: &[u8], strip: Option<usize>) -> Applied {
-    let tree = FolderTree::new(folder);
+    apply_to(&FolderTree::new(folder), diff, strip)
+}
+
+fn apply_to(tree: &FolderTree, diff: &[u8], strip: Option<usize>) -> Applied {
     let mut input = diff;
     let mut inputs: Inputs<'_> = read_inputs(&[Source::Stdin], &mut input).unwrap();
     let raw = inputs.next().unwrap().unwrap();
@@ -38,7 +41,7 @@ fn apply_at(folder: &Path, diff: &[u8], strip: Option<usize>) -> Applied {
         strip,
         ..Default::default()
     };
-    Applier::new(&tree, reading).apply(raw)
+    Applier::new(tree, reading).apply(raw)
 }
 
 fn apply(folder: &Path, diff: &[u8]) -> Applied {
@@ -415,6 +418,21 @@ fn patches_with_the_same_result_have_the_same_digest() {
     let other = digest("--- x.c\n+++ x.c\n@@ -1,3 +1,2 @@\n a\n a\n-b\n");
     assert_eq!(first, second);
     assert_ne!(first, other);
+}
+
+#[test]
+fn what_is_left_out_of_the_project_is_not_changed() {
+    let folder = folder_with(&[("x.c", b"a\n"), ("data/y.c", b"a\n"), ("dataset.c", b"a\n")]);
+    let tree = FolderTree::new(folder.path()).without(&["x.c".into(), "data".into()]);
+    let changed = |file: &str| {
+        let diff = format!("--- a/{file}\n+++ b/{file}\n@@ -1 +1 @@\n-a\n+b\n");
+        apply_to(&tree, diff.as_bytes(), None)
+    };
+    for file in ["x.c", "data/y.c"] {
+        let text = reason(changed(file));
+        assert!(text.contains("is left out by `exclude`"), "{text}");
+    }
+    assert!(matches!(changed("dataset.c"), Applied::Patch(_)));
 }
 
 #[test]

@@ -13,7 +13,7 @@ use std::{
 
 use patchwright_csource::{Function, TranslationUnit};
 use patchwright_exec::{CompileCommand, Project, Worker, all_sources, files, runner::Request};
-use patchwright_text::{Digest, Edit, Hasher, Span};
+use patchwright_text::{Digest, Edit, Hasher, Span, apply_edits};
 
 use crate::{
     RepairError, Surroundings,
@@ -106,6 +106,41 @@ impl Compilations {
         drop(self.worker);
         Ok(files::remove_tree(&folder)?)
     }
+}
+
+/// Returns the function that holds all of these edits and its machine code with them, told apart as those of the search's own patches.
+/// `None` where it cannot be compiled, or where edits lie elsewhere.
+///
+/// # Errors
+/// See [`Compilations::code`].
+pub(crate) fn code_with(
+    edits: &[Edit],
+    unit: &TranslationUnit,
+    file: &Path,
+    compilations: &mut Compilations,
+) -> Result<Option<(String, Code)>, RepairError> {
+    let mut functions = unit.functions.iter();
+    let holds = |function: &Function| {
+        let mut edits = edits.iter();
+        edits.all(|edit| function.body_span.contains_span(edit.span))
+    };
+    let Some(function) = functions.position(holds) else {
+        return Ok(None);
+    };
+    let name = &unit.functions[function].name;
+    let mut alone = alone(unit, function);
+    let text = |edits: Vec<Edit>| apply_edits(&unit.source, &edits).ok();
+    let original = text(alone.clone());
+    let original = original.map(|text| compilations.code(file, &text, Some(name)));
+    if original.transpose()?.flatten().is_none() {
+        alone.clear();
+    }
+    let wanted = (!alone.is_empty()).then_some(&name[..]);
+    let Some(text) = text(alone.iter().chain(edits).cloned().collect()) else {
+        return Ok(None);
+    };
+    let code = compilations.code(file, &text, wanted)?;
+    Ok(code.map(|code| (name.clone(), code)))
 }
 
 /// Returns edits that reduce all functions of a source but one to declarations.

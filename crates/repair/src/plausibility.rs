@@ -19,8 +19,8 @@ const MOST_COST: u32 = 16;
 /// A source in which changes are likely to be proposed.
 #[derive(Debug)]
 pub(crate) struct Read {
-    file: PathBuf,
-    unit: TranslationUnit,
+    pub(crate) file: PathBuf,
+    pub(crate) unit: TranslationUnit,
     /// Of each function that has locations: the first of these, and how near the nearest of them is to a crash.
     functions: Vec<(usize, usize, f64)>,
     /// The nearest of all.

@@ -8,14 +8,15 @@ use patchwright_exec::{Project, Verdict, files};
 use patchwright_text::{LineMap, line_edits, unified_diff};
 
 use crate::{
-    Event, RepairOptions, RepairOutcome, Surroundings,
+    Event, RepairError, RepairOptions, RepairOutcome, Surroundings,
     changed_file::Candidate,
     check::{Beyond, check_all},
+    equivalence::{Compilations, code_with},
     instrumented::Instrumented,
     patch::{Patch, Rank},
     plausibility::{Read, rank},
     prepare::Prepared,
-    proposer::{Answer, FailingTest, FunctionText, Proposal, Proposals, Suspect, Task},
+    proposer::{Answer, FailingTest, FunctionText, Proposal, Proposals, State, Suspect, Task},
     rejection::Rejection,
 };
 
@@ -72,6 +73,37 @@ impl Proposals {
                 }
             }
         }
+    }
+
+    /// Finds out what machine code the compiler makes of what passes, by which equal patches are told.
+    ///
+    /// # Errors
+    /// When texts cannot be compiled.
+    pub(crate) fn compile(&self, bench: &Bench<'_, '_>) -> Result<(), RepairError> {
+        let (project, surroundings) = (bench.project, bench.surroundings);
+        let mut state = self.state();
+        let State { passed, read, .. } = &mut *state;
+        let mut compilations = None;
+        for patch in passed.iter_mut().filter(|patch| patch.code.is_none()) {
+            let Some(read) = read.iter().find(|read| read.file == patch.file) else {
+                continue;
+            };
+            let compilations = match &mut compilations {
+                Some(started) => started,
+                none => none.insert(Compilations::start(
+                    "compare-proposals",
+                    bench.prepared,
+                    project,
+                    surroundings,
+                )?),
+            };
+            let found = code_with(&patch.edits, &read.unit, &patch.file, compilations)?;
+            if let Some((function, code)) = found {
+                patch.function = function;
+                patch.code = Some(code.to_string());
+            }
+        }
+        compilations.map_or(Ok(()), Compilations::remove)
     }
 
     /// Answers what is still proposed when the run ends, and returns how much that is.
@@ -261,12 +293,39 @@ impl Proposals {
             outcome.patches.truncate(1);
         }
         let mut classes: BTreeSet<usize> = outcome.patches.iter().map(|own| own.class).collect();
-        for patch in outcome.patches.iter_mut().filter(|own| own.class == 0) {
-            // Nobody has compared it with others: it is a class of its own.
-            patch.class = classes.last().map_or(1, |last| last + 1);
-            classes.insert(patch.class);
+        let all = &mut outcome.patches;
+        for at in 0..all.len() {
+            if all[at].class > 0 {
+                continue;
+            }
+            let same = all.iter().find(|other| is_same(other, &all[at]));
+            let Some(same) = same.map(|same| same.class) else {
+                // No other is known to be the same program: it is a class of its own.
+                let class = classes.last().map_or(1, |last| last + 1);
+                all[at].class = class;
+                classes.insert(class);
+                continue;
+            };
+            all[at].class = same;
+            all[at].representative = false;
+            all[at].code_differs = false;
+            let members = all.iter().filter(|other| other.class == same);
+            let size = members.map(|other| other.class_size).max();
+            let size = size.unwrap_or_default() + 1;
+            for other in all.iter_mut().filter(|other| other.class == same) {
+                other.class_size = size;
+            }
         }
     }
+}
+
+/// Whether the compiler makes the same code of a proposal as of a patch whose class is known.
+fn is_same(known: &Patch, proposed: &Patch) -> bool {
+    let place = |patch: &Patch| (patch.file.clone(), patch.function.clone());
+    known.class > 0
+        && known.code.is_some()
+        && known.code == proposed.code
+        && place(known) == place(proposed)
 }
 
 /// A proposal as a patch.

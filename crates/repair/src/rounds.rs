@@ -310,6 +310,12 @@ impl Repair<'_, '_> {
             (surroundings.events)(Event::Phase("waiting for proposals"));
             proposals.work(&bench, &is_over);
         }
+        if !options.first
+            && let Err(error) = proposals.compile(&bench)
+        {
+            // Each is a class of its own then.
+            tracing::info!("proposals are not compared with other patches: {error}");
+        }
     }
 
     /// Searches the most suspicious locations, and as long as they are not enough the next ones.

@@ -157,11 +157,13 @@ impl Findings {
                 true => String::new(),
                 false => format!(", for example for {}", inputs.join(", ")),
             };
+            let message = format!("{}{inputs}", found.message);
+            let failing = found.place.as_ref().map(line);
             findings.push(Finding {
                 rule: found.kind.clone(),
                 level: Level::Error,
-                message: format!("{}{inputs}", found.message),
-                place: found.place.as_ref().map(line),
+                message: message.clone(),
+                place: failing.clone(),
                 flow: found
                     .trace
                     .iter()
@@ -172,6 +174,7 @@ impl Findings {
                         };
                         (line(&step.place), value)
                     })
+                    .chain(failing.map(|place| (place, message)))
                     .collect(),
                 diff: None,
                 rank: None,

@@ -1,8 +1,9 @@
-//! Draws graphs in layers: sources above, edges downward as far as possible.
+//! Draws graphs in layers: sources above, edges downward as far as possible. Or writes them in the language of Graphviz, which draws better.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;
 
+use crate::screen::one_line;
 use crate::svg::{document, escaped};
 
 /// The shape of a node.
@@ -195,6 +196,44 @@ impl Layered {
         rows
     }
 
+    /// Returns the graph in the language of Graphviz, with the colours of [`Layered::draw`].
+    pub fn dot(&self, title: &str) -> String {
+        let font = "fontname=monospace fontsize=12";
+        let mut text = format!(
+            "digraph {{\n  graph [label={} labelloc=t bgcolor=\"#ffffff\" {font}];\n  \
+             node [shape=box color=\"#59636e\" {font}];\n  edge [color=\"#59636e\" {font}];\n",
+            quoted([title], "\\n")
+        );
+        for (number, node) in self.nodes.iter().enumerate() {
+            let style = match node.shape {
+                Shape::Box => "filled",
+                Shape::Dashed => "filled,dashed",
+                Shape::End => "filled,rounded",
+            };
+            let note = Some(&node.note).filter(|note| !note.is_empty());
+            let lines = node.lines.iter().chain(note).map(|line| &line[..]);
+            let end = if node.aligned { "\\l" } else { "\\n" };
+            let label = quoted(lines, end);
+            let _ = writeln!(
+                text,
+                "  n{number} [label={label} style=\"{style}\" fillcolor=\"{}\"];",
+                node.fill
+            );
+        }
+        for Edge { from, to, label } in &self.edges {
+            let label = match label.is_empty() {
+                true => String::new(),
+                false => format!(" [label={}]", quoted([&label[..]], "")),
+            };
+            let _ = writeln!(text, "  n{from} -> n{to}{label};");
+        }
+        if let Some(last) = self.last {
+            let _ = writeln!(text, "  {{ rank=sink; n{last}; }}");
+        }
+        text.push_str("}\n");
+        text
+    }
+
     /// Returns the drawing as SVG.
     pub fn draw(&self, title: &str) -> String {
         let layer = self.layers();
@@ -261,6 +300,24 @@ impl Layered {
         }
         document(width, y + 16.0 - ROW_GAP + 14.0, title, &body)
     }
+}
+
+/// Lines as a string of Graphviz, with this behind each. It reads entities of HTML.
+fn quoted<'l>(lines: impl IntoIterator<Item = &'l str>, end: &str) -> String {
+    let mut text = String::from("\"");
+    for line in lines {
+        for c in one_line(line).chars() {
+            match c {
+                '"' => text.push_str("\\\""),
+                '\\' => text.push_str("\\\\"),
+                '&' => text.push_str("&amp;"),
+                c => text.push(c),
+            }
+        }
+        text.push_str(end);
+    }
+    text.push('"');
+    text
 }
 
 /// A node at its place.
@@ -383,5 +440,20 @@ mod tests {
         assert_eq!(svg.matches("<path class=\"edge").count(), 6);
         assert_eq!(svg.matches("x&lt;y").count(), 6);
         assert!(svg.contains("a &lt;b&gt;"));
+    }
+
+    #[test]
+    fn texts_are_quoted_for_graphviz() {
+        let node = Node {
+            lines: vec!["f(&lt, \"\\n\")".to_owned()],
+            note: "a.c:1".to_owned(),
+            ..Node::default()
+        };
+        let drawn = Layered {
+            nodes: vec![node],
+            ..Layered::default()
+        };
+        let label = r#"n0 [label="f(&amp;lt, \"\\n\")\na.c:1\n" "#;
+        assert!(drawn.dot("t").contains(label), "{}", drawn.dot("t"));
     }
 }

@@ -7,6 +7,7 @@ use patchwright_validate::{PatchVerdict, Validation};
 
 use crate::behaviour::Behaviour;
 use crate::complexity::Measured;
+use crate::layered::Layered;
 use crate::proof;
 use crate::svg::{self, escaped};
 use crate::text::Style;
@@ -369,8 +370,8 @@ pub fn prove(report: &proof::Report) -> String {
     page(&format!("Proof of {}", report.entry), &body)
 }
 
-/// Returns a self-contained HTML page of measured changes: a table, and the change sequence graph of each.
-pub fn complexity(changes: &[Measured]) -> String {
+/// Returns a self-contained HTML page of measured changes: a table, and the change sequence graph of each as `draw` draws it under a title.
+pub fn complexity(changes: &[Measured], draw: &mut dyn FnMut(&Layered, &str) -> String) -> String {
     let mut body = String::new();
     table(&mut body, &["change", "CyCC", "CLoC", "functions"]);
     for change in changes {
@@ -402,7 +403,7 @@ pub fn complexity(changes: &[Measured]) -> String {
         );
         if !change.measurement.graph.is_empty() {
             let title = format!("Change sequence graph of {}", change.title);
-            body.push_str(&svg::graph(&change.measurement.graph, &title));
+            body.push_str(&draw(&svg::graph(&change.measurement.graph), &title));
         }
         body.push_str("</details>\n");
     }

@@ -77,8 +77,8 @@ fn node(vertex: &Vertex) -> Node {
     }
 }
 
-/// Returns the drawing of a change sequence graph, source above sink.
-pub fn graph(graph: &Graph, title: &str) -> String {
+/// Returns a change sequence graph to be drawn, source above sink.
+pub fn graph(graph: &Graph) -> Layered {
     let edges = graph.edges.iter().map(|&(from, to)| Edge {
         from,
         to,
@@ -89,11 +89,10 @@ pub fn graph(graph: &Graph, title: &str) -> String {
         edges: edges.collect(),
         last: Some(Graph::EXIT),
     }
-    .draw(title)
 }
 
-/// Returns the drawing of the control-flow graph of a function of the IR.
-pub fn control_flow(drawing: &Drawing, title: &str) -> String {
+/// Returns the control-flow graph of a function of the IR to be drawn.
+pub fn control_flow(drawing: &Drawing) -> Layered {
     let nodes = drawing.boxes.iter().enumerate().map(|(index, lines)| Node {
         lines: lines.iter().map(|line| cut(line, MOST_OF_LINE)).collect(),
         aligned: true,
@@ -110,7 +109,23 @@ pub fn control_flow(drawing: &Drawing, title: &str) -> String {
         edges: edges.collect(),
         last: None,
     }
-    .draw(title)
+}
+
+/// Returns what Graphviz has drawn of [`Layered::dot`], to stand in a page as [`Layered::draw`] does. `None` if it is no drawing.
+pub fn of_graphviz(drawn: &str, title: &str) -> Option<String> {
+    let drawn = &drawn[drawn.find("<svg")?..];
+    let (head, body) = drawn.split_at(drawn.find('>')? + 1);
+    let mut text = format!("{head}\n<title>{}</title>\n{STYLE}", escaped(title));
+    // Names and numbers of nodes mean nothing to people, and several drawings stand in one page.
+    let is_wanted = |line: &&str| !line.starts_with("<title>") && !line.starts_with("<!--");
+    for line in body.lines().filter(is_wanted) {
+        let named = line.strip_prefix("<g id=\"");
+        match named.and_then(|line| line.split_once('"')) {
+            Some((_, line)) => text += &format!("<g{line}\n"),
+            None => text += &format!("{line}\n"),
+        }
+    }
+    Some(text)
 }
 
 /// A logarithmic scale from `from` to `to` for figures from 1 to `most`.
@@ -205,6 +220,20 @@ pub fn plot(changes: &[Measured], title: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_drawing_of_graphviz_gets_our_title_and_colours() {
+        let drawn = "<?xml?>\n<svg width=\"8pt\"\n viewBox=\"0\">\n<!-- n0 -->\n<g id=\"node1\" class=\"node\">\n<title>n0</title>\n\
+            <text>x</text>\n</g>\n</svg>\n";
+        let text = of_graphviz(drawn, "a < b").unwrap();
+        assert!(
+            text.starts_with(
+                "<svg width=\"8pt\"\n viewBox=\"0\">\n<title>a &lt; b</title>\n<style>"
+            )
+        );
+        assert!(text.ends_with("<g class=\"node\">\n<text>x</text>\n</g>\n</svg>\n"));
+        assert_eq!(of_graphviz("", "a"), None);
+    }
 
     #[test]
     fn text_is_escaped() {

@@ -19,7 +19,7 @@ impl ProjectTree {
     /// Makes the tree of a project.
     pub fn new(project: &Project) -> Self {
         ProjectTree {
-            own: FolderTree::new(&project.root),
+            own: FolderTree::new(&project.root).without(&project.exclude),
             beside: home(project).map(FolderTree::new),
         }
     }

@@ -71,6 +71,7 @@ fn of_target(
     target: &str,
     open: &mut Vec<String>,
 ) -> Option<Tests> {
+    build_only(look, build, target);
     let make = build.make();
     let before = look.programs();
     let builds_at_first = only_builds(&commands_of_target(look, build, target));
@@ -127,6 +128,39 @@ fn of_target(
             }
             tests
         }
+    }
+}
+
+/// Where make without a target runs the tests, too, the build becomes the targets that make the tested programs: a failing test is no
+/// failing build.
+fn build_only(look: &mut Look<'_>, build: &mut Build, target: &str) {
+    let tests = commands_of_target(look, build, target);
+    let is_test = |command: &Command| !only_builds(std::slice::from_ref(command));
+    let by_default = commands_of_target(look, build, "");
+    if !by_default
+        .iter()
+        .any(|command| is_test(command) && tests.contains(command))
+    {
+        return;
+    }
+    let named = tests
+        .iter()
+        .filter(|command| is_test(command))
+        .filter_map(|command| {
+            let word = named(look, command)?;
+            Some(plain(&command.folder.join(word)))
+        });
+    let named: Vec<PathBuf> = named.collect();
+    let mut programs = look.programs();
+    programs.retain(|path| named.contains(path));
+    let mut own = Build {
+        build: String::new(),
+        ..build.clone()
+    };
+    own.add_targets(&makeable(look, build, &programs));
+    own.build = own.build.trim_start_matches(" && ").to_owned();
+    if !own.build.is_empty() && look.refresh(&own) {
+        *build = own;
     }
 }
 
@@ -530,6 +564,11 @@ pub fn cmake_target(
         if !dry.is_success || dry.text.contains("ctest") {
             continue;
         }
+        // A folder of that name is no target, and a target may only build.
+        let root = look.root();
+        if !dry.text.lines().any(|line| starts_program(line, &root)) {
+            continue;
+        }
         let part = Part {
             label: target.to_owned(),
             folder: String::new(),
@@ -541,9 +580,40 @@ pub fn cmake_target(
     None
 }
 
+/// Whether one of the commands in a line of a makefile of CMake starts a program or script of the tree.
+fn starts_program(line: &str, root: &str) -> bool {
+    let shells = ["sh", "bash", "python", "python3", "perl", "prove"];
+    let root = format!("{root}/");
+    line.split(['&', ';', '|']).any(|command| {
+        let mut words = command
+            .split_whitespace()
+            .skip_while(|word| word.contains('='));
+        let first = words.next().unwrap_or_default().trim_matches('"');
+        let name = first.rsplit('/').next().unwrap_or(first);
+        let is_ours =
+            first.starts_with("./") || first.starts_with("../") || first.starts_with(&root);
+        is_ours || shells.contains(&name) && words.next().is_some()
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_target_of_cmake_runs_something_if_a_line_starts_a_program() {
+        let runs = |line: &str| starts_program(line, "/p");
+        assert!(runs("cd /p/build/t && ./unit"));
+        assert!(runs("cd /p/build/t && /p/build/t/unit --all"));
+        assert!(runs("cd /p/t && /usr/bin/sh run.sh"));
+        assert!(!runs(
+            "cd /p/build/t && /usr/bin/cc -o unit CMakeFiles/unit.dir/unit.c.o"
+        ));
+        assert!(!runs(
+            "make -f CMakeFiles/tests.dir/build.make CMakeFiles/tests.dir/build"
+        ));
+        assert!(!runs("gmake: Nothing to be done for 'tests'."));
+    }
 
     #[test]
     fn commands_have_the_folder_in_which_make_runs_them() {

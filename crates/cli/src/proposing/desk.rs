@@ -7,7 +7,7 @@ use std::time::Duration;
 use patchwright_patches::RawPatch;
 use patchwright_repair::proposer::{Answer, Proposal};
 
-/// So often it is looked whether anybody waits for proposals.
+/// So often it is looked whether a search that waits for proposals is over: nobody tells that here.
 const PACE: Duration = Duration::from_millis(50);
 
 /// If more proposals than this wait, they are tried together. Below, a build for each takes less time than a copy for all.
@@ -56,9 +56,10 @@ impl Desk {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Waits until something changes.
     fn wait<'s>(&self, state: MutexGuard<'s, State>) -> MutexGuard<'s, State> {
-        let waited = self.came.wait_timeout(state, PACE);
-        waited.unwrap_or_else(PoisonError::into_inner).0
+        let waited = self.came.wait(state);
+        waited.unwrap_or_else(PoisonError::into_inner)
     }
 
     fn change(&self, change: impl FnOnce(&mut State)) {
@@ -102,7 +103,8 @@ impl Desk {
             if state.is_read && state.is_empty() {
                 return None;
             }
-            state = self.wait(state);
+            let waited = self.came.wait_timeout(state, PACE);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 

@@ -42,10 +42,10 @@ pub(super) struct ConfigFile {
 pub(super) struct ProjectTable {
     /// The shell command that builds the program, from the root; required.
     /// Flag: `--build CMD`
-    pub(super) build: Option<String>,
+    pub(super) build: Option<Spanned<String>>,
     /// A shell command that runs once in each copy before its first build.
     /// Flag: `--prepare CMD`
-    pub(super) prepare: Option<String>,
+    pub(super) prepare: Option<Spanned<String>>,
     /// Files and folders that are in no copy; key and flag both count.
     /// Flag: `--exclude PATH`
     pub(super) exclude: Option<Vec<Spanned<String>>>,

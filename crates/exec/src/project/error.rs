@@ -58,6 +58,9 @@ pub enum ProjectError {
          cases (--program PATH --cases FOLDER)"
     )]
     NoTestsDescribed,
+    /// A build or `prepare` command without a word.
+    #[error("{place}: the command is empty; leave it out, or say `true` if there is nothing to do")]
+    NoCommand { place: Place },
     /// Test names without a driver or cases.
     #[error("{place}: tests are named, but no driver; add --driver PATH, or driver under [tests]")]
     NoDriver { place: Place },
@@ -81,6 +84,9 @@ pub enum ProjectError {
     /// The driver does not exist.
     #[error("{place}: the test driver {} does not exist; paths are relative to the project's root", driver.display())]
     DriverMissing { place: Place, driver: PathBuf },
+    /// The driver is a folder.
+    #[error("{place}: the test driver {} is a folder; name the file in it that runs a test", driver.display())]
+    DriverIsFolder { place: Place, driver: PathBuf },
     /// The driver cannot be executed.
     #[error("{place}: the test driver {} is not executable; run chmod +x on it", driver.display())]
     DriverNotExecutable { place: Place, driver: PathBuf },

@@ -117,6 +117,26 @@ impl fmt::Display for LimitKind {
     }
 }
 
+impl Outcome {
+    /// The outcome of what could not be executed and counts as run.
+    pub(crate) fn without_execution(ending: Ending, stderr: Vec<u8>) -> Self {
+        Outcome {
+            ending,
+            stdout: Vec::new(),
+            stderr,
+            output_truncated: false,
+            wall: Duration::ZERO,
+            cpu: Duration::ZERO,
+            peak_memory: 0,
+            leftovers: 0,
+            survivors: 0,
+            forked: false,
+            attempts: Vec::new(),
+            leaves_private: false,
+        }
+    }
+}
+
 /// The ending, the output and the use of resources of one run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
