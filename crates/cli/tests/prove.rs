@@ -574,10 +574,10 @@ fn a_loop_that_constants_keep_going_for_ever_holds_as_far_as_it_is_followed() {
         text.contains("It never ends, whatever its input is"),
         "{text}"
     );
-    // Of several paths it is not known how far each was followed.
+    // Of several paths it is not known how far each was followed. (Pointers are not carried from round to round.)
     place.write(
         "two.c",
-        "#include <assert.h>\nextern int nondet_int(void);\nint main(void)\n{\n    int i[1] = {0};\n    if (nondet_int() > 3)\n        \
+        "#include <assert.h>\nextern int nondet_int(void);\nint main(void)\n{\n    int own[1] = {0}, *i = own;\n    if (nondet_int() > 3)\n        \
          while (*i >= 0) {\n            *i = (*i + 1) % 10;\n            assert(*i < 10);\n        }\n    else\n        \
          while (*i >= 0) {\n            *i = (*i + 1) % 20;\n            assert(*i < 20);\n        }\n    return 0;\n}\n",
     );

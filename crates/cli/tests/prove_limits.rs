@@ -62,3 +62,22 @@ fn when_the_time_is_up_it_is_unknown_and_said_why() {
         assert!(told.contains("it takes more than 1s"), "{file}: {told}");
     }
 }
+
+#[test]
+#[ignore = "nightly: 20 s; what_scanf_may_find_is_any_number_something_else_or_the_end follows input by default"]
+fn what_is_known_of_a_short_input_is_said_where_more_takes_too_much() {
+    let place = Place::new();
+    place.write(
+        "lines.c",
+        "#include <assert.h>\n#include <stdio.h>\n#include <string.h>\nint main(void)\n{\n    char line[8];\n    \
+         while (fgets(line, sizeof line, stdin)) {\n        assert(strlen(line) < 8);\n        line[strcspn(line, \"\\n\")] = 0;\n        \
+         assert(!strchr(line, '\\n'));\n    }\n    return 0;\n}\n",
+    );
+    let flags = ["project/lines.c", "--budget", "20s"];
+    let (status, text, errors) = prove(&place, &flags);
+    assert_eq!(status, Some(0), "{text}{errors}");
+    assert!(
+        text.contains("as far as 8 bytes of standard input"),
+        "{text}"
+    );
+}

@@ -188,6 +188,31 @@ impl Job<'_> {
         Ok(known)
     }
 
+    /// What is known of a program for a short input, where the usual one takes much work: that may end without an answer.
+    fn for_shorter_input(
+        &mut self,
+        bound: u32,
+        limits: (Option<u64>, u64),
+    ) -> Result<Option<Decided>, Problem> {
+        let is_usual = self.args.input == deeper::INPUT && self.input == deeper::INPUT;
+        if !is_usual || !matches!(self.program.entry, Entry::Main { .. }) {
+            return Ok(None);
+        }
+        self.input = deeper::SHORT_INPUT;
+        self.like = None;
+        let known = self.decided_within(bound, limits);
+        self.input = deeper::INPUT;
+        match known {
+            Ok(known) => {
+                let is_held = matches!(known.verdict, Verdict::Proved | Verdict::Bounded(_));
+                let is_whole = known.report.instructions.is_none();
+                Ok((is_held && is_whole).then_some(known))
+            }
+            Err(Problem::Interrupted) => Ok(None),
+            Err(other) => Err(other),
+        }
+    }
+
     fn decided_for_one_number(&mut self) -> Result<Decided, Problem> {
         let known = self.decided_for_arguments()?;
         let mut known = self.for_longer_input(known)?;
@@ -251,10 +276,13 @@ impl Job<'_> {
             let bound = known.options.bound;
             match self.decided_within(bound, (Some(conflicts), most)) {
                 Ok(next)
-                    if matches!(
-                        next.verdict,
-                        Verdict::Proved | Verdict::Bounded(_) | Verdict::Failed(_)
-                    ) && next.report.instructions.is_none() =>
+                    if next.report.instructions.is_none()
+                        && match next.verdict {
+                            Verdict::Proved | Verdict::Failed(_) => true,
+                            // A proof for shorter arguments is worth more.
+                            Verdict::Bounded(_) => matches!(known.verdict, Verdict::Bounded(_)),
+                            _ => false,
+                        } =>
                 {
                     known = next;
                 }
@@ -312,8 +340,15 @@ impl Job<'_> {
             known.report.instructions.is_some() || matches!(known.verdict, Verdict::Unknown(_));
         let is_cut = is_cut && little.1 < most.1 && self.stats.instructions >= little.1;
         if is_cut || matches!(known.verdict, Verdict::Budget) && little.0 != most.0 {
+            let short = self.for_shorter_input(bound, little)?;
             self.like = None;
-            known = self.decided_within(bound, most)?;
+            let is_answer =
+                |verdict: &Verdict| is_decided(verdict) || matches!(verdict, Verdict::Bounded(_));
+            known = match (self.decided_within(bound, most), short) {
+                (Err(Problem::Interrupted), Some(short)) => return Ok(short),
+                (Ok(known), Some(short)) if !is_answer(&known.verdict) => return Ok(short),
+                (known, _) => known?,
+            };
         }
         if self.args.bound.is_some() {
             return Ok(known);

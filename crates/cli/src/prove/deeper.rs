@@ -9,6 +9,9 @@ pub const LARGEST: u32 = 520;
 /// Standard input has at most so many bytes, if nobody says how many.
 pub const INPUT: u32 = 64;
 
+/// So many bytes are tried first where more take much work.
+pub const SHORT_INPUT: u32 = 8;
+
 /// The largest number of arguments of a program that reads any number of them, without `--arguments`.
 pub const MOST_ARGUMENTS: u32 = 3;
 
