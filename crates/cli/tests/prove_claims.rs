@@ -544,3 +544,14 @@ fn that_volatile_objects_keep_their_values_is_said() {
     let text = "int f(int n) { volatile int own = n; assert(own == n); return own; }";
     assert!(!answered(&place, Some("f"), text, &[]).contains("volatile"));
 }
+
+#[test]
+fn what_is_no_character_is_outside_of_a_table_of_the_library() {
+    let text = "#include <ctype.h>\nint f(int n) { return n > 255 && n < 300 && isalpha(n); }";
+    expect(
+        text,
+        Some("f"),
+        &[],
+        &["Fails", "outside of a table of the C library"],
+    );
+}

@@ -675,6 +675,9 @@ fn even(size: u64) -> Vec<(u64, u32)> {
     parts
 }
 
+/// The name of what belongs to the models of the library: users know nothing of it.
+pub(crate) const OF_LIBRARY: &str = ".library";
+
 fn described(object: &Object) -> String {
     let kind = match object.kind {
         Kind::Heap => "an allocation",
@@ -683,6 +686,7 @@ fn described(object: &Object) -> String {
     };
     match object.kind {
         Kind::Heap => kind.to_owned(),
+        _ if &*object.name == OF_LIBRARY => "a table of the C library".to_owned(),
         _ if object.name.is_empty() || object.name.starts_with('.') => kind.to_owned(),
         // A variable that is static within a function has a number behind its name.
         _ => {

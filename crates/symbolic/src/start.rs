@@ -178,7 +178,12 @@ impl Encoder<'_> {
                     true => Kind::Constant,
                     false => Kind::Global,
                 },
-                name: global.name.as_str().into(),
+                name: match is_in_library(program, entry)
+                    && global.linkage == patchwright_ir::Linkage::Internal
+                {
+                    true => crate::access::OF_LIBRARY.into(),
+                    false => global.name.as_str().into(),
+                },
                 start: None,
                 size: self.word(size),
                 most: size,
