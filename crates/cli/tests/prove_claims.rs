@@ -555,3 +555,29 @@ fn what_is_no_character_is_outside_of_a_table_of_the_library() {
         &["Fails", "outside of a table of the C library"],
     );
 }
+
+#[test]
+fn numbers_in_memory_are_carried_from_round_to_round() {
+    let by_induction = ["Proved: the program holds for all inputs", "By induction"];
+    let ask = "int nondet_int(void);\n";
+    let lock = "static int lock;\n\
+                int main(void) { while (nondet_int()) { assert(lock == 0); lock = 1; assert(lock == 1); lock = 0; } return 0; }";
+    expect(&format!("{ask}{lock}"), None, &[], &by_induction);
+    let step = "struct machine { int state; int rounds; };\n\
+                static void step(struct machine *m, int n) { if (m->state == 0 && n == 1) m->state = 1; else if (m->state == 1) m->state = 0; }\n";
+    let of_main = "int main(void) { struct machine m = { 0, 0 }; while (nondet_int()) { step(&m, nondet_int());\n\
+                   assert(m.state == 0 || m.state == 1); } return 0; }";
+    expect(&format!("{ask}{step}{of_main}"), None, &[], &by_induction);
+    // A number that has no value yet is no number to carry.
+    let unwritten = "struct machine { int state; int rounds; };\n\
+                     static void set(struct machine *m, int n) { m->state = n; }\n\
+                     int main(void) { struct machine m; while (nondet_int()) { if (nondet_int()) set(&m, 1);\n\
+                     assert(m.state == 1); } return 0; }";
+    expect(&format!("{ask}{unwritten}"), None, &[], &["Fails"]);
+    // What leaves its range after 1,000 rounds is not proved.
+    let late = "static int rounds;\n\
+                int main(void) { while (nondet_int()) { rounds++; assert(rounds < 1000); } return 0; }";
+    let place = Place::new();
+    let told = answered(&place, None, &format!("{ask}{late}"), &["--budget", "5s"]);
+    assert!(!told.contains("Proved"), "{told}");
+}
