@@ -341,3 +341,14 @@ fn decimal_texts_are_the_same_where_the_numbers_are() {
     let (found, report) = of(&printing("%hhu", "n & 255"), &printing("%u", "n & 255u"));
     assert_eq!(found, "equal", "{report:#}");
 }
+
+#[test]
+fn a_function_that_never_returns_ends_both_versions_alike() {
+    let with = |sum: &str| {
+        format!(
+            "_Noreturn void stop(int why); int f(int n) {{ if (n < 0) stop(n); return {sum}; }}\n"
+        )
+    };
+    let (found, report) = of(&with("n + 1"), &with("1 + n"));
+    assert_eq!(found, "equal", "{report:#}");
+}

@@ -530,6 +530,14 @@ fn a_function_that_never_returns_ends_the_program() {
         let told = "`stop` has no body: it is taken not to return";
         expect(&text, Some("f"), &[], &["Proved", told]);
     }
+    // This one goes on elsewhere.
+    let text = "#include <setjmp.h>\nstatic jmp_buf back;\n\
+                int main(int n, char **v) { if (setjmp(back)) assert(n != 2); if (n == 2) longjmp(back, 1); return 0; }";
+    let place = Place::new();
+    assert!(
+        !answered(&place, None, text, &[]).contains("Proved"),
+        "{text}"
+    );
     let text = "#include <err.h>\nint f(int n) { if (n < 0) errx(2, \"%d\", n); if (n == 1) warnx(\"one\"); assert(n >= 0); return n; }";
     expect(text, Some("f"), &[], &["Proved"]);
 }

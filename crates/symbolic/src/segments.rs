@@ -79,8 +79,8 @@ impl<'m> Segments<'m> {
         (all.heads.is_empty() || !has_objects).then_some(all)
     }
 
-    /// As [`Segments::of`], but rounds may also pass on numbers in globals, in objects of the function and behind its parameters, each
-    /// as a value of its own. Returns `None` if there are none.
+    /// As [`Segments::of`], but each number in a global, in an object of the function or behind a parameter is a value of its own, too.
+    /// Returns `None` if there are none.
     pub fn with_memory(
         module: &'m Module,
         name: &str,

@@ -146,8 +146,8 @@ fn written(
     Ok(())
 }
 
-/// The objects that a function can write to: through its arguments, through what an earlier call got and somebody may have kept,
-/// through globals that other files know, and through the pointers behind all of these.
+/// The objects that a function can write to. They are behind its arguments, behind what an earlier call got, and behind globals that
+/// other files know. Pointers in these objects are followed.
 fn reachable(
     encoder: &mut Encoder<'_>,
     call: &Call<'_>,
