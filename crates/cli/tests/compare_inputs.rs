@@ -129,6 +129,8 @@ int sum(int *restrict a, int *b)
 ";
     let report = compared(old, new, &["--function", "sum"], 0);
     assert_eq!(report["verdict"], "equal");
+    let assumed = report["assumed"].to_string();
+    assert!(assumed.contains("leads to no part of"), "{assumed}");
     let report = compared(old, new, &["--function", "sum", "--alias", "a,b"], 1);
     let condition = first_difference(&report)["condition"].to_string();
     assert!(condition.contains("b == a"), "{condition}");

@@ -177,7 +177,12 @@ pub fn connect(
     for version in versions {
         for one in version.iter_mut() {
             let own = before.iter().filter(|own| own.parameter == one.name);
-            let outside = own.map(|own| (own.name.clone(), wholes(own, &before, &globals, &meet)));
+            let outside = own.map(|own| {
+                (
+                    own.name.clone(),
+                    wholes(own, &before, &globals, (&meet, &restricted)),
+                )
+            });
             one.outside = outside.filter(|(_, wholes)| !wholes.is_empty()).collect();
             one.ways = found.get(&one.name).cloned().unwrap_or_default();
             one.before = entered.get(&one.name).cloned().unwrap_or_default();
@@ -202,7 +207,7 @@ fn wholes(
     own: &Pointer,
     pointers: &[Pointer],
     globals: &[Global],
-    meet: &[(&str, &str)],
+    (meet, restricted): (&[(&str, &str)], &BTreeSet<&str>),
 ) -> Vec<String> {
     let is_text = own.is_parameter && own.text;
     let is_byte = matches!(own.to, Shape::Scalar(ty) if ty.size() == 1 && ty != Type::Bool);
@@ -213,8 +218,12 @@ fn wholes(
         if is_text || one.name == own.name || own.is_parameter && one.parameter == own.parameter {
             return false;
         }
-        // Two parameters are told of as a pair.
-        let is_pair = own.is_parameter && one.is_parameter;
+        // Two parameters are told of as a pair. That C lets `restrict` ones meet where nobody writes is left out, and said.
+        let is_restricted = |name: &String| restricted.contains(&name[..]);
+        let is_pair = own.is_parameter
+            && one.is_parameter
+            && !is_restricted(&own.name)
+            && !is_restricted(&one.name);
         has_part(&one.to, &own.to)
             || !is_pair && is_byte && !are_compatible(&one.to, &own.to)
             || !is_pair && is_scalar && are_compatible(&one.to, &own.to) && !is_met(&one.name)
